@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMessagesAtOnce = 512;
 constexpr std::size_t kMostMessages = 20'000;
-constexpr std::size_t kMostRings = 64;
+constexpr std::size_t kMostRingsOfProcess = 64;
 constexpr std::size_t kMostFacts = 64;
 constexpr std::size_t kFactBytes = 128;  // a fact takes them beside its text
 
@@ -109,7 +109,8 @@ void MarkProcess::TakeAnswer(const MarkAnswer& answer) {
 
 Status MarkProcess::AddRing(Passed& passed) {
   if (passed.empty()) return Invalid("no ring was passed");
-  if (rings_.size() >= kMostRings) return Invalid(Format("more than {} rings", kMostRings));
+  if (rings_.size() >= kMostRingsOfProcess)
+    return Invalid(Format("more than {} rings", kMostRingsOfProcess));
   Result<MarkRingReader> reader = MarkRingReader::Map(passed.front());
   if (!reader) return reader.error();
   const bool continued = reader->continued();

@@ -30,7 +30,11 @@ class MarkProcess {
 
   // `clock` outlives it.
   MarkProcess(MarkPeer peer, const Clock& clock, Closer closer)
-      : socket_(std::move(peer.socket)), user_(peer.user), closer_(closer), offset_(clock) {
+      : socket_(std::move(peer.socket)),
+        user_(peer.user),
+        group_(peer.group),
+        closer_(std::move(closer)),
+        offset_(clock) {
     source_.pid = peer.pid;
   }
   MarkProcess(const MarkProcess&) = delete;
@@ -62,7 +66,7 @@ class MarkProcess {
   bool introduced() const { return introduced_; }
   std::int32_t rank() const { return source_.hello.rank; }
   const MarkSource& source() const { return source_; }
-  std::uint32_t user() const { return user_; }
+  MarkCaller caller() const { return {source_.pid, user_, group_}; }
   std::size_t rings() const { return rings_.size(); }
   std::size_t ring_bytes() const;
   // Memory that stays as long as the process is connected, about: names, facts, metrics.
@@ -104,7 +108,7 @@ class MarkProcess {
   void Count();
 
   Descriptor socket_;
-  const std::uint32_t user_;
+  const std::uint32_t user_, group_;
   const Closer closer_;
   WallOffset offset_;
   bool introduced_ = false;

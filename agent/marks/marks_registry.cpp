@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostAtOnce = 128;
 constexpr Duration kQuiet = 10s;
-constexpr Duration kHelloWithin = 10s;
+constexpr Duration kPatienceWithPeers = 10s;
 
 }  // namespace
 
@@ -22,27 +22,6 @@ MarkRegistry::MarkRegistry(const IntakeOptions& options, const Clock& clock, Clo
       sums_(kMostSums, options.user),
       held_(kMostHeldSteps, options.user),
       bytes_(kMostBytes, options.user) {}
-
-template <typename Amount>
-Shares MarkRegistry::SharesOf(std::size_t most, Amount amount) const {
-  Shares shares(most, options_.user);
-  for (const auto& [socket, each] : peers_) shares.Add(each.user, amount(*each.process));
-  return shares;
-}
-
-std::string MarkRegistry::ReasonAgainst(const MarkPeer& peer) const {
-  if (peer.user != options_.user && !options_.allow_other_users && !options_.group) {
-    return Format("user {} is not this agent's user {}", peer.user, options_.user);
-  }
-  if (closer_.Stuck(peer.user)) {
-    return Format("files that user {} passed wait to be closed", peer.user);
-  }
-  const Shares processes =
-      SharesOf(options_.max_processes, [](const MarkProcess&) { return std::size_t{1}; });
-  if (processes.HasRoom(peer.user, 1)) return "";
-  return Format("{} processes are connected already, {} of user {}", processes.all(),
-                processes.Of(peer.user), peer.user);
-}
 
 Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
   std::vector<int> sockets;
@@ -87,64 +66,38 @@ bool MarkRegistry::Serve(int socket) {
   const bool more = process.rings() != rings || process.bytes() > bytes;
   const Status fits = more ? CheckSize(peer) : Status();
   if (!fits) state = fits.error();
-  if (fits && process.introduced() && !introduced) Introduce(peer);
+  if (fits && process.introduced() && (!introduced || peer.waits)) Introduce(peer);
   if (!state) Refuse(process, state.error().message);
   if (state && state.value() != MarkProcess::State::kEnded) return true;
   Remove(place);
   return false;
 }
 
-void MarkRegistry::SumBytes(Shares& bytes) const {
-  for (const auto& [socket, peer] : peers_) bytes.Add(peer.user, peer.process->bytes());
-  for (const auto& [name, job] : jobs_) bytes.Add(job.user(), job.Bytes());
+std::optional<Result<std::string>> MarkRegistry::NameOf(const Peer& peer) const {
+  if (!options_.name_job) return std::string();
+  return options_.name_job(peer.process->source().hello, peer.process->caller());
 }
 
-Status MarkRegistry::CheckSize(const Peer& peer) const {
-  const auto rings = SharesOf(kMostRings, [](const MarkProcess& each) { return each.rings(); });
-  const auto ring_bytes =
-      SharesOf(kMostRingBytes, [](const MarkProcess& each) { return each.ring_bytes(); });
-  const bool fits = rings.HasRoom(peer.user, 0) && ring_bytes.HasRoom(peer.user, 0) &&
-                    ring_bytes.Of(peer.user) <= kMostRingBytesOfUser;
-  if (!fits) {
-    return Invalid(
-        Format("the {} rings of user {} together are too large", rings.Of(peer.user), peer.user));
-  }
-  Shares bytes(kMostBytes, options_.user);
-  SumBytes(bytes);
-  if (bytes.HasRoom(peer.user, 0)) return {};
-  return Invalid(Format("names and facts of user {} together are too large", peer.user));
-}
-
-Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer) {
-  const MarkSource& source = peer.process->source();
-  const Result<std::string> name =
-      options_.name_job ? options_.name_job(source.hello, source.pid) : std::string();
-  if (!name) return name.error();
-  const auto found = jobs_.find(*name);
+Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer, const std::string& name) {
+  const auto found = jobs_.find(name);
   if (found != jobs_.end()) {
     // A job takes processes of its own user only, or another user could put marks into it.
     const bool theirs = found->second.user() == peer.user || !options_.name_job;
     if (theirs) return &found->second;
-    return Invalid(Format("job {} belongs to user {}", *name, found->second.user()));
+    return Invalid(Format("job {} belongs to user {}", name, found->second.user()));
   }
   Shares jobs(options_.max_jobs, options_.user);
   for (const auto& [other, job] : jobs_) jobs.Add(job.user(), 1);
-  if (jobs.HasRoom(peer.user, 1)) return &jobs_.emplace(*name, peer.user).first->second;
+  if (jobs.HasRoom(peer.user, 1)) return &jobs_.emplace(name, peer.user).first->second;
   return Unavailable(Format("{} jobs are running already, {} of user {}", jobs.all(),
                             jobs.Of(peer.user), peer.user));
 }
 
-Status MarkRegistry::CheckRank(const Peer& peer, const JobRecord& job) const {
-  if (job.Knows(peer.process->rank())) return {};
-  Shares ranks(kMostRanks, options_.user);
-  for (const auto& [name, each] : jobs_) ranks.Add(each.user(), each.ranks());
-  if (ranks.HasRoom(peer.user, 1)) return {};
-  return Unavailable(Format("{} ranks are known already, {} of user {}", ranks.all(),
-                            ranks.Of(peer.user), peer.user));
-}
-
 void MarkRegistry::Introduce(Peer& peer) {
-  const Result<JobRecord*> job = JobOf(peer);
+  const auto name = NameOf(peer);
+  peer.waits = !name;
+  if (!name) return;
+  const Result<JobRecord*> job = *name ? JobOf(peer, **name) : Result<JobRecord*>(name->error());
   const Status good = job ? CheckRank(peer, **job) : Status(job.error());
   if (!good) {
     // The process stays connected without being read, so that it does not connect again.
@@ -157,16 +110,6 @@ void MarkRegistry::Introduce(Peer& peer) {
   peer.job->Join(*peer.process, clock_.Now());
   LimitSteps();
   peer.process->Answer(false, "");
-}
-
-// Users have equal parts of the steps that may wait, and so have the ranks of a user.
-void MarkRegistry::LimitSteps() {
-  std::map<std::uint32_t, std::size_t> ranks;
-  for (const auto& [name, job] : jobs_) ranks[job.user()] += job.ranks();
-  for (auto& [name, job] : jobs_) {
-    const std::size_t all = std::max<std::size_t>(ranks[job.user()], 1);
-    job.LimitSteps(kMostWaitingSteps / ranks.size() / all);
-  }
 }
 
 void MarkRegistry::Remove(Peers::iterator place) {
@@ -183,8 +126,12 @@ void MarkRegistry::DropSilent() {
   const SteadyTime now = clock_.Steady();
   for (auto place = peers_.begin(); place != peers_.end();) {
     const auto each = place++;
-    if (each->second.process->introduced() || now - each->second.came < kHelloWithin) continue;
-    Refuse(*each->second.process, "it said no hello within 10 s");
+    Peer& peer = each->second;
+    if (peer.waits) Introduce(peer);
+    const bool silent = !peer.process->introduced() || peer.waits;
+    if (!silent || now - peer.came < kPatienceWithPeers) continue;
+    Refuse(*peer.process,
+           peer.waits ? "the name of its job cannot be found out" : "it said no hello within 10 s");
     Remove(each);
   }
 }
@@ -202,34 +149,6 @@ void MarkRegistry::Report(std::string_view sentence) {
   }
   quiet_until_ = clock_.Steady() + kQuiet;
   LogWarning("marks: {} ({} more unsaid)", sentence, std::exchange(suppressed_, 0));
-}
-
-void MarkRegistry::FillRooms() {
-  for (Shares* each : {&sums_, &held_, &bytes_}) each->Clear();
-  for (const auto& [socket, peer] : peers_) {
-    sums_.Add(peer.user, peer.process->waiting_sums());
-    held_.Add(peer.user, peer.process->held_steps());
-  }
-  for (const auto& [name, job] : jobs_) {
-    sums_.Add(job.user(), job.WaitingSums());
-    reading_.try_emplace(job.user());
-  }
-  SumBytes(bytes_);
-  std::erase_if(reading_, [this](const auto& each) {
-    return std::ranges::none_of(jobs_,
-                                [&](const auto& job) { return job.second.user() == each.first; });
-  });
-  const SteadyTime now = clock_.Steady();
-  for (auto& [user, reading] : reading_) {
-    const std::size_t share = kMarksASecond / reading_.size();
-    const auto since = std::min<Duration>(now - reading.filled, 1s);
-    const auto more = static_cast<std::size_t>(since / 1us) * share / 1'000'000;
-    if (more > 0) reading.filled = now;
-    reading.room = {.marks = std::min(reading.room.marks + more, share),
-                    .sums = sums_.Room(user),
-                    .held_steps = held_.Room(user),
-                    .bytes = bytes_.Room(user)};
-  }
 }
 
 void MarkRegistry::ReadRings() {

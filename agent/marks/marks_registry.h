@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,7 +57,8 @@ class MarkRegistry {
     std::unique_ptr<MarkProcess> process;
     std::uint32_t user = 0;
     SteadyTime came{};
-    JobRecord* job = nullptr;  // null: refused, or without a hello yet
+    JobRecord* job = nullptr;  // null: refused, or without a hello or a name yet
+    bool waits = false;        // its job's name is being found out
   };
   using Peers = std::map<int, Peer>;
 
@@ -79,7 +81,9 @@ class MarkRegistry {
   void FillRooms();
   MarkRoom& RoomOf(std::uint32_t user) { return reading_[user].room; }
   void LimitSteps();
-  Result<JobRecord*> JobOf(const Peer& peer);
+  // Nothing while it is not known.
+  std::optional<Result<std::string>> NameOf(const Peer& peer) const;
+  Result<JobRecord*> JobOf(const Peer& peer, const std::string& name);
   Status CheckRank(const Peer& peer, const JobRecord& job) const;
   void Introduce(Peer& peer);
   // The job, after reading the rings of its processes; null where there is none.

@@ -109,6 +109,7 @@ Result<MarkPeer> AcceptPeer(const Descriptor& listener) {
   }
   peer.pid = credentials.pid;
   peer.user = credentials.uid;
+  peer.group = credentials.gid;
   return peer;
 }
 

@@ -24,7 +24,7 @@ Result<Descriptor> ListenForMarks(const std::string& path, const SocketAccess& a
 struct MarkPeer {
   Descriptor socket;
   std::int64_t pid = 0;
-  std::uint32_t user = 0;
+  std::uint32_t user = 0, group = 0;
 };
 
 // Accepts the next waiting process; without a socket when none waits. Unavailable when this process
