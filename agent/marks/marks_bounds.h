@@ -18,8 +18,8 @@ inline constexpr std::size_t kMostWaitingSteps = 16'384;
 // Steps that wait for their times by the GPU's clock.
 inline constexpr std::size_t kMostHeldSteps = 4096;
 // Sums of annotations that wait for a drain.
-inline constexpr std::size_t kMostSums = 16'384;
+inline constexpr std::size_t kMostSums = 8192;
 // Bytes of names, facts and metrics, which stay as long as their process or rank is known.
-inline constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+inline constexpr std::size_t kMostBytes = std::size_t{2} << 20;
 
 }  // namespace stepscope

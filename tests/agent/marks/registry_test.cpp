@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/socket.h>
 
 #include <utility>
@@ -58,19 +59,6 @@ struct RegistryTest : testing::Test {
     if (!registry_) registry_ = std::make_unique<MarkRegistry>(options_, clock_, Closer());
     return *registry_;
   }
-  // The steps that all jobs have got, each in 10 ms, for so many seconds.
-  std::int64_t StepsOf(Duration time) {
-    std::int64_t steps = 0;
-    for (Duration passed{}; passed < time; passed += 10ms) {
-      clock_.Advance(10ms);
-      Registry().ReadRings();
-      for (const RankMarks& marks : Registry().Drain("").marks) {
-        steps += static_cast<std::int64_t>(marks.steps.size());
-      }
-    }
-    return steps;
-  }
-
   RegistryTest() {
     options_.user = kOwnUser;
     options_.allow_other_users = true;
@@ -202,6 +190,44 @@ TEST_F(RegistryTest, OneUsersFloodLeavesTheOtherItsRate) {
   }
   EXPECT_EQ(honest.words[kRingReadWord], 10'000u);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Everything that the registry may hold, at once and before any drain. docs/bounds.md has the sum.
+TEST_F(RegistryTest, HoldsEighteenMebibytesAtMostWhenEverythingIsFull) {
+  constexpr std::size_t kMostHeld = std::size_t{18} << 20;
+  constexpr std::uint16_t kNames = 10;
+  const std::size_t before = mallinfo2().uordblks;
+  RingWriter ring(64);
+  MarkNames names;
+  for (std::uint16_t id = 1; id <= kNames; ++id) {
+    names.names.emplace_back(id, Format("{:0>120}", id));
+  }
+  for (int rank = 0; rank < 1024; ++rank) {
+    auto process = Connect(kOwnUser);
+    process->Hello(rank, ring);
+    process->Send(names);
+    Registry().Serve(socket_);
+    kept_.push_back(std::move(process));
+  }
+  ASSERT_EQ(kept_.size(), kMostRings);
+  std::size_t most = 0;
+  for (std::uint64_t n = 0; n < 1500;) {
+    for (int i = 0; i < 15; ++i) {
+      const auto id = static_cast<std::uint16_t>(1 + n % kNames);
+      ring.Annotation(id, 1ms * n, Duration(1000 << (n / kNames) % 20));
+      ring.Metric(id, 1ms * n, 1.0);
+      ring.Put({MarkKind::kGpuTime, 0, 0, 1us, 0, n});
+      ring.Step(n, 1ms * n, 1ms);
+      ++n;
+    }
+    clock_.Advance(500ms);
+    Registry().ReadRings();
+    most = std::max(most, mallinfo2().uordblks - before);
+  }
+  EXPECT_LE(most + kMostRings * kRingHeaderBytes, kMostHeld);
+  EXPECT_GE(most, kMostHeld / 8) << "little was filled";
+}
+#endif
 
 }  // namespace
 }  // namespace stepscope
