@@ -58,6 +58,11 @@ struct ProcessMatch::Candidate {
   std::string rank;  // as its launcher sets it; "" without one
 };
 
+void ProcessMatch::Refuse(std::int64_t pid, const Error& why) {
+  if (std::exchange(reported_[pid], true)) return;
+  LogWarning("process {} fits --match and is not profiled: {}", pid, why.message);
+}
+
 void ProcessMatch::Consider(std::int64_t pid, std::vector<Candidate>& candidates) {
   const auto scans = others_.find(pid);
   if (pid == getpid() || (scans != others_.end() && scans->second >= kMostScans)) return;
@@ -71,15 +76,13 @@ void ProcessMatch::Consider(std::int64_t pid, std::vector<Candidate>& candidates
   }
   if (!start.environment("STEPSCOPE_SOCKET").empty()) return;
   const auto names = NamesOfProcess("", start.environment);
-  if (!names) {
-    if (!std::exchange(reported_[pid], true))
-      LogWarning("process {} fits --match and is not profiled: {}", pid, names.error().message);
-    return;
-  }
-  candidates.push_back(
-      {{names->job, owner.st_uid, 0, pid, start.environment("CUDA_VISIBLE_DEVICES")},
-       ParentOf(root_, pid),
-       RankOf(start.environment)});
+  if (!names) return Refuse(pid, names.error());
+  const MatchedProcess process{names->job, owner.st_uid, owner.st_gid,
+                               0,          pid,          start.environment("CUDA_VISIBLE_DEVICES")};
+  const auto may = may_name_(process);
+  if (!may) return;
+  if (!*may) return Refuse(pid, may->error());
+  candidates.push_back({process, ParentOf(root_, pid), RankOf(start.environment)});
 }
 
 std::vector<MatchedProcess> ProcessMatch::Scan() {

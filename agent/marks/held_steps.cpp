@@ -36,7 +36,7 @@ void HeldSteps::Release(const Take& take) {
   while (!steps_.empty()) {
     const Held& first = steps_.front();
     const bool waits =
-        gpu_ && complete_ == 0 && first.rounds < kMostRounds && steps_.size() <= kMostSteps;
+        gpu_ && complete_ == 0 && first.rounds < kMostRounds && steps_.size() <= most_steps_;
     if (waits) break;
     take(first.step, first.start_ns);
     steps_.pop_front();

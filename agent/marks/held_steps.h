@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -20,6 +22,10 @@ class HeldSteps {
 
   using Take = std::function<void(const Step& step, std::uint64_t start_ns)>;
 
+  // Bounds the steps that wait, by kMostSteps at most.
+  void Limit(std::size_t most) { most_steps_ = std::min(most, kMostSteps); }
+  std::size_t size() const { return steps_.size(); }
+
   // All three hand over the steps that wait no longer, in their order.
   void Add(const Step& step, std::uint64_t start_ns, const Take& take);
   void EndRound(const Take& take);
@@ -37,6 +43,7 @@ class HeldSteps {
   void Release(const Take& take);
 
   std::deque<Held> steps_;
+  std::size_t most_steps_ = kMostSteps;
   bool gpu_ = false;          // the ring has times by the GPU's clock
   std::size_t complete_ = 0;  // so many of the first steps have all their times
 };

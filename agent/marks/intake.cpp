@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "agent/marks/closer.h"
 #include "agent/marks/marks_registry.h"
 #include "agent/marks/marks_socket.h"
 #include "core/base/descriptor.h"
@@ -37,10 +39,14 @@ class Intake::Server {
         access(AccessOf(options)),
         read_interval_(options.read_interval),
         listener_(std::move(listener)),
-        registry_(MarkRegistry(options, clock)) {}
+        registry_(MarkRegistry(options, clock, closer_)),
+        user_(options.user) {}
   ~Server() {
     worker_ = Worker();
     unlink(path.c_str());
+    // Closing it closes what processes have sent that were not accepted yet.
+    shutdown(listener_.get(), SHUT_RDWR);
+    closer_.Close(user_, std::move(listener_));
   }
 
   Status Start() {
@@ -136,7 +142,10 @@ class Intake::Server {
       return;
     }
     if (fd != listener_.get()) {
-      registry_.Change([fd](MarkRegistry& registry) { registry.Serve(fd); });
+      registry_.Change([&](MarkRegistry& registry) {
+        // Its socket may wait to be closed, readable all the time.
+        if (!registry.Serve(fd)) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+      });
       return;
     }
     if (Accept()) return;
@@ -161,9 +170,11 @@ class Intake::Server {
   }
 
   const Duration read_interval_;
+  const Closer closer_;
   Descriptor listener_, epoll_, wake_;
   bool accepting_ = true;
   Guarded<MarkRegistry> registry_;
+  const std::uint32_t user_;
   Worker worker_;
 };
 

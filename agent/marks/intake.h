@@ -17,8 +17,16 @@
 
 namespace stepscope {
 
-// Names the job of a process from its hello; an error is sent to the process.
-using NameJob = std::function<Result<std::string>(const MarkHello& hello, std::int64_t pid)>;
+// A process that connected, as the kernel knows it.
+struct MarkCaller {
+  std::int64_t pid = 0;
+  std::uint32_t user = 0, group = 0;
+};
+
+// Names the job of a process from its hello; an error is sent to the process. Never waits: nothing
+// means that it is to be asked again, which happens with each reading of the rings, for 10 s.
+using NameJob =
+    std::function<std::optional<Result<std::string>>(const MarkHello& hello, const MarkCaller&)>;
 
 struct IntakeOptions {
   std::string socket_path;             // empty: DefaultSocketPath()

@@ -45,22 +45,37 @@ void JobRecord::Join(MarkProcess& process, Time now) {
   rank.processes.push_back(&process);
 }
 
-void JobRecord::Detach(MarkProcess& process) {
+void JobRecord::Detach(MarkProcess& process, MarkRoom& room) {
   Rank& rank = ranks_[process.rank()];
   // Reads all processes, so that a short-lived child does not get ahead of its parent.
-  for (MarkProcess* each : rank.processes) each->ReadRings(rank.record);
+  for (MarkProcess* each : rank.processes) each->ReadRings(rank.record, room);
+  process.SkipMarks();
   rank.pending = FactsOf(rank);
-  process.Detach(rank.record);
+  process.Detach(rank.record, room);
   std::erase(rank.processes, &process);
   rank.record.spans().Settle();
   if (rank.processes.empty()) rank.record.spans().EndRank();
 }
 
-void JobRecord::ReadRings() {
+void JobRecord::ReadRings(MarkRoom& room) {
   for (auto& [number, rank] : ranks_) {
-    for (MarkProcess* process : rank.processes) process->ReadRings(rank.record);
+    for (MarkProcess* process : rank.processes) process->ReadRings(rank.record, room);
     rank.record.spans().Settle();
   }
+}
+
+std::size_t JobRecord::WaitingSums() const {
+  std::size_t sums = 0;
+  for (const auto& [number, rank] : ranks_) sums += rank.record.waiting_sums();
+  return sums;
+}
+
+std::size_t JobRecord::Bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [number, rank] : ranks_) {
+    bytes += rank.record.bytes() + rank.reported_facts.size() + rank.pending.size();
+  }
+  return bytes;
 }
 
 std::string JobRecord::FactsOf(const Rank& rank) {

@@ -33,8 +33,14 @@ class JobRecord {
   void LimitSteps(std::size_t most);
 
   void Join(MarkProcess& process, Time now);
-  void Detach(MarkProcess& process);
-  void ReadRings();
+  // Both take in what `room`, which they lower, has room for.
+  void Detach(MarkProcess& process, MarkRoom& room);
+  void ReadRings(MarkRoom& room);
+
+  // Sums of annotations that wait for a drain, in the ranks.
+  std::size_t WaitingSums() const;
+  // Memory that stays as long as the job is known, about.
+  std::size_t Bytes() const;
 
   // Like the functions of Intake, without reading the rings.
   std::size_t Ask(const std::string& command, const std::string& argument);

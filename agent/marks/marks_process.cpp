@@ -6,17 +6,14 @@
 #include <functional>
 #include <utility>
 
-#include "agent/marks/marks_socket.h"
 #include "core/base/text.h"
 #include "core/model/span_bins.h"
 
 namespace stepscope {
 namespace {
 
-constexpr int kMessagesAtOnce = 512;
-constexpr std::size_t kMostMessages = 20'000;
-constexpr std::size_t kMostRings = 64;
-constexpr std::size_t kMostFacts = 64;
+constexpr std::size_t kMetricBytes = 80;   // a metric takes them, with or without a name
+constexpr std::size_t kLeastAtOnce = 256;  // marks of a ring, where there is room for as many
 
 // Clamps instead of overflowing: a faulty process may send any number.
 Duration Moved(Duration base, Duration by) {
@@ -37,68 +34,7 @@ HeldSteps::Take AddTo(RankRecord& rank, const Ring& ring) {
 
 }  // namespace
 
-Result<MarkProcess::State> MarkProcess::Receive() {
-  for (int i = 0; i < kMessagesAtOnce; ++i) {
-    Result<MarkPacket> packet = ReceivePacket(socket_);
-    if (!packet) return packet.error();
-    if (packet->state == MarkPacket::kNothing) return State::kOpen;
-    if (packet->state == MarkPacket::kClosed) return State::kEnded;
-    if (++messages_ > kMostMessages) return Invalid("too many messages");
-    const Result<MarkMessage> message = DecodeMarkMessage(packet->bytes);
-    if (!message) return message.error();
-    const Result<State> state = Take(*message, packet->passed);
-    if (!state || state.value() == State::kEnded) return state;
-  }
-  return State::kOpen;
-}
-
-Result<MarkProcess::State> MarkProcess::Take(const MarkMessage& message, const Descriptor& passed) {
-  const auto* hello = std::get_if<MarkHello>(&message);
-  if ((hello != nullptr) == introduced_) {
-    return Invalid(introduced_ ? "a second hello" : "a message before the hello");
-  }
-  if (hello != nullptr || std::holds_alternative<MarkRing>(message)) {
-    if (const Status added = AddRing(passed); !added) return added.error();
-  }
-  if (hello != nullptr) {
-    source_.hello = *hello;
-    introduced_ = true;
-  } else if (const auto* names = std::get_if<MarkNames>(&message)) {
-    names_.resize(kMaxMarkNames);
-    for (const auto& [id, name] : names->names) names_[id] = name;
-  } else if (const auto* facts = std::get_if<MarkFacts>(&message)) {
-    for (const auto& [key, value] : facts->facts) SetFact(key, value);
-  } else if (const auto* answer = std::get_if<MarkAnswer>(&message)) {
-    TakeAnswer(*answer);
-  }
-  return std::holds_alternative<MarkBye>(message) ? State::kEnded : State::kOpen;
-}
-
-void MarkProcess::SetFact(const std::string& key, const std::string& value) {
-  if (source_.facts.size() < kMostFacts || source_.facts.contains(key)) source_.facts[key] = value;
-}
-
-// Only an answer to the newest command is used.
-void MarkProcess::TakeAnswer(const MarkAnswer& answer) {
-  if (answer.id == 0 || answer.id != asked_id_ || asked_.empty()) return;
-  const std::string outcome =
-      answer.refused == 0 ? std::string("done") : Format("refused: {}", answer.detail);
-  SetFact(std::exchange(asked_, ""), Format("{} ({})", outcome, argument_));
-}
-
-Status MarkProcess::AddRing(const Descriptor& memory) {
-  if (!memory) return Invalid("no ring was passed");
-  if (rings_.size() >= kMostRings) return Invalid(Format("more than {} rings", kMostRings));
-  Result<MarkRingReader> reader = MarkRingReader::Map(memory);
-  if (!reader) return reader.error();
-  const bool continued = reader->continued();
-  const auto thread = static_cast<std::int32_t>(rings_.size());
-  rings_.push_back(std::make_unique<Ring>(
-      Ring{std::move(reader).value(), StepFold(continued), source_.pid, thread, offset_.Read()}));
-  return {};
-}
-
-void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
+void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank, MarkRoom& room) {
   if (mark.after_loss) ring.fold.Cut();
   switch (mark.kind) {
     case MarkKind::kStep:
@@ -110,25 +46,32 @@ void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
       ring.fold.AddPhase(mark);
       return;
     case MarkKind::kAnnotation:
-      return TakeAnnotation(mark, ring, rank);
+      return TakeAnnotation(mark, ring, rank, room);
     case MarkKind::kMetric:
-      return TakeMetric(mark, ring);
+      return TakeMetric(mark, ring, room);
     case MarkKind::kGpuTime:
       return ring.held.AddGpuTime(mark);
   }
   ++source_.refused;
 }
 
-void MarkProcess::TakeAnnotation(const Mark& mark, Ring& ring, RankRecord& rank) {
+void MarkProcess::TakeAnnotation(const Mark& mark, Ring& ring, RankRecord& rank, MarkRoom& room) {
   const auto start = WallTime(mark, ring.clock_base);
   if (!start || mark.name >= kMaxMarkNames) {
     ++source_.refused;
     return;
   }
-  if (mark.name < names_.size() && names_[mark.name] == kEvaluation) {
-    ring.fold.AddEvaluation(mark.duration);
+  if (NameOf(mark.name) == kEvaluation) ring.fold.AddEvaluation(mark.duration);
+  const std::pair<std::uint16_t, int> key(mark.name, SpanBinOf(mark.duration.count()));
+  auto sums = annotations_.find(key);
+  if (sums == annotations_.end()) {
+    if (!MarkRoom::Take(room.sums)) {
+      ++no_room_;
+      return;
+    }
+    sums = annotations_.try_emplace(key).first;
   }
-  annotations_[{mark.name, SpanBinOf(mark.duration.count())}].Add(*start, mark.duration);
+  sums->second.Add(*start, mark.duration);
   if (!rank.spans().Wanted()) return;
   if (spans_.size() >= Intake::kMostWindowSpans) return rank.spans().Lose(1);
   spans_.push_back({mark.name,
@@ -136,59 +79,81 @@ void MarkProcess::TakeAnnotation(const Mark& mark, Ring& ring, RankRecord& rank)
                      source_.pid, ring.thread}});
 }
 
-void MarkProcess::TakeMetric(const Mark& mark, const Ring& ring) {
+void MarkProcess::TakeMetric(const Mark& mark, const Ring& ring, MarkRoom& room) {
   const auto at = WallTime(mark, ring.clock_base);
   const auto value = std::bit_cast<double>(mark.value);
   if (!at || !std::isfinite(value) || mark.name == 0 || mark.name >= kMaxMarkNames) {
     ++source_.refused;
     return;
   }
+  if (!metrics_.contains(mark.name)) {
+    if (!MarkRoom::Take(room.bytes, kMetricBytes)) {
+      ++no_room_;
+      return;
+    }
+    bytes_ += kMetricBytes;
+  }
   auto& newest = metrics_[mark.name];
   if (!newest) newest.emplace();
   newest->Keep({*at, value});
 }
 
-void MarkProcess::ReadRings(RankRecord& rank) {
+// A ring takes half of the room that is left, so that one that is always full leaves some to
+// the user's others.
+void MarkProcess::ReadRing(Ring& ring, RankRecord& rank, MarkRoom& room) {
+  const std::size_t most = std::min(room.marks, std::max(room.marks / 2, kLeastAtOnce));
+  const std::size_t held = ring.held.size();
+  ring.held.Limit(held + room.held_steps);
+  const auto take = [&](const Mark& mark) { TakeMark(mark, ring, rank, room); };
+  room.marks -= ring.reader.Read(std::ref(take), most);  // a copy of it would be allocated
+  room.held_steps += held;
+  room.held_steps -= std::min(room.held_steps, ring.held.size());
+  ring.held.EndRound(AddTo(rank, ring));
+}
+
+void MarkProcess::ReadRings(RankRecord& rank, MarkRoom& room) {
   const Duration offset = offset_.Read();
   for (const auto& ring : rings_) {
     ring->clock_base = Moved(ring->reader.clock_base(), offset - ring->offset);
-    const auto take = [&](const Mark& mark) { TakeMark(mark, *ring, rank); };
-    ring->reader.Read(std::ref(take));  // a copy of it would be allocated
-    ring->held.EndRound(AddTo(rank, *ring));
+    ReadRing(*ring, rank, room);
   }
-  HandOver(rank, false);
+  HandOver(rank, false, room);
   const std::int64_t dropped_before = source_.dropped;
   Count();
   rank.spans().Lose(source_.dropped - dropped_before);
 }
 
+void MarkProcess::SkipMarks() {
+  for (const auto& ring : rings_) ring->reader.Skip();
+  Count();
+}
+
 // A name's message may come later than its marks.
-void MarkProcess::HandOver(RankRecord& rank, bool all) {
-  names_.resize(kMaxMarkNames);
+void MarkProcess::HandOver(RankRecord& rank, bool all, MarkRoom& room) {
   std::erase_if(annotations_, [&](const auto& entry) {
     const std::uint16_t id = entry.first.first;
-    const std::string& name = names_[id];
+    const std::string& name = NameOf(id);
     const bool known = id == 0 || !name.empty();
     if (known || all) rank.AddAnnotation(name, entry.second);
     return known || all;
   });
   if (!rank.spans().open()) spans_.clear();
   std::erase_if(spans_, [&](const NamedSpan& each) {
-    const std::string& name = names_[each.name];
+    const std::string& name = NameOf(each.name);
     const bool known = each.name == 0 || !name.empty();
     if (known || all) rank.spans().AddSpan(name, each.span);
     return known || all;
   });
   for (auto& [id, newest] : metrics_) {
-    const std::string& name = names_[id];
+    const std::string& name = NameOf(id);
     if (!newest || name.empty()) continue;
-    if (!rank.SetMetric(name, *newest)) ++source_.refused;
+    if (!rank.SetMetric(name, *newest, room)) ++source_.refused;
     newest.reset();
   }
 }
 
 void MarkProcess::Count() {
-  source_.dropped = 0;
+  source_.dropped = no_room_;
   source_.cut = 0;
   for (const auto& ring : rings_) {
     source_.dropped += static_cast<std::int64_t>(ring->reader.dropped());
@@ -196,9 +161,8 @@ void MarkProcess::Count() {
   }
 }
 
-void MarkProcess::Detach(RankRecord& rank) {
-  ReadRings(rank);
-  HandOver(rank, true);
+void MarkProcess::Detach(RankRecord& rank, MarkRoom& room) {
+  HandOver(rank, true, room);
   for (const auto& ring : rings_) {
     ring->held.ReleaseAll(AddTo(rank, *ring));
     rank.RingEnded(ring.get());
@@ -206,19 +170,10 @@ void MarkProcess::Detach(RankRecord& rank) {
   rank.ProcessEnded(source_);
 }
 
-void MarkProcess::Answer(bool refused, const std::string& detail) {
-  SendPacket(socket_, EncodeMarkMessage(
-                          MarkAnswer{0, refused ? std::uint16_t{1} : std::uint16_t{0}, detail}));
-}
-
-bool MarkProcess::Ask(const std::string& command, const std::string& argument) {
-  const MarkCommand message{asked_id_ + 1, command, argument};
-  if (!SendPacket(socket_, EncodeMarkMessage(message))) return false;
-  asked_id_ = message.id;
-  asked_ = command;
-  argument_ = argument;
-  for (const auto& ring : rings_) ring->reader.Call();
-  return true;
+std::size_t MarkProcess::held_steps() const {
+  std::size_t steps = 0;
+  for (const auto& ring : rings_) steps += ring->held.size();
+  return steps;
 }
 
 std::size_t MarkProcess::ring_bytes() const {

@@ -14,6 +14,7 @@ constexpr std::size_t kMostTakenSteps = 16'384;
 constexpr std::size_t kMostRankNames = 512;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;  // largest integer in JSON
 constexpr std::size_t kMostClaims = 8;
+constexpr std::size_t kRankMetricBytes = 192;  // a metric takes them beside its names
 constexpr std::string_view kOtherNames = "(other)";
 // The annotation by which the package tells of evaluations.
 constexpr std::string_view kEvaluationName = "evaluation";
@@ -82,14 +83,19 @@ void RankRecord::AddAnnotation(const std::string& name, const AnnotationSums& su
   if (name == kEvaluationName)
     evaluated_ = std::min(evaluated_ + std::min(sums.sum, kMostEvaluated), kMostEvaluated);
   auto& bins = annotations_[full || name.empty() ? std::string(kOtherNames) : name];
-  bins[SpanBinOf(sums.least.count())].Add(sums);
+  const auto [bin, added] = bins.try_emplace(SpanBinOf(sums.least.count()));
+  bin->second.Add(sums);
+  if (added) ++waiting_sums_;
 }
 
-bool RankRecord::SetMetric(const std::string& name, const MetricValue& value) {
+bool RankRecord::SetMetric(const std::string& name, const MetricValue& value, MarkRoom& room) {
   auto known = metrics_.find(name);
   if (known == metrics_.end()) {
     std::string metric = Format("user.{}", name);
     if (metrics_.size() >= kMostMetrics || !IsCustomMetric(metric)) return false;
+    const std::size_t bytes = kRankMetricBytes + name.size() + metric.size();
+    if (!MarkRoom::Take(room.bytes, bytes)) return false;
+    bytes_ += bytes;
     known = metrics_.emplace(name, Metric{std::move(metric)}).first;
   }
   auto& newest = known->second.newest;
@@ -145,6 +151,7 @@ RankMarks RankRecord::Take(std::int32_t rank) {
     for (const auto& [bin, sums] : bins) marks.annotations.push_back(ToStatistic(name, sums));
   }
   annotations_.clear();
+  waiting_sums_ = 0;
   marks.spans = spans_.Take();
   return marks;
 }

@@ -12,6 +12,7 @@
 
 #include "agent/marks/intake.h"
 #include "agent/marks/marks_fold.h"
+#include "agent/marks/marks_room.h"
 #include "agent/marks/window_spans.h"
 #include "core/wire/mark_message.h"
 
@@ -61,8 +62,8 @@ class RankRecord {
   // Adds `sums`, all in one bin of durations (core/model/span_bins.h).
   void AddAnnotation(const std::string& name, const AnnotationSums& sums);
   // `name` is without "user.". False when it makes no valid custom metric, and for names beyond
-  // kMostMetrics.
-  bool SetMetric(const std::string& name, const MetricValue& value);
+  // kMostMetrics or for which `room`, which it lowers, has no bytes.
+  bool SetMetric(const std::string& name, const MetricValue& value, MarkRoom& room);
   void RingEnded(const void* ring);
 
   // The spans of the window that is kept, if there is one.
@@ -77,6 +78,11 @@ class RankRecord {
   std::string Facts(const MarkSource& first, const std::vector<const MarkSource*>& all) const;
 
   bool Empty() const { return steps_.empty() && annotations_.empty(); }
+
+  // The sums of annotations that wait to be taken.
+  std::size_t waiting_sums() const { return waiting_sums_; }
+  // Memory that stays as long as the rank is known, about.
+  std::size_t bytes() const { return bytes_; }
 
   // Takes out everything that is complete; empty when nothing is.
   RankMarks Take(std::int32_t rank);
@@ -103,7 +109,9 @@ class RankRecord {
   std::size_t most_steps_ = kMostPendingSteps;
   std::map<std::string, std::map<int, AnnotationSums>> annotations_;  // by name and bin
   std::map<std::string, Metric> metrics_;                             // by name without "user."
-  Duration evaluated_{};                                              // not taken yet
+  std::size_t waiting_sums_ = 0;
+  std::size_t bytes_ = 0;
+  Duration evaluated_{};               // not taken yet
   StepSource owner_;                   // the source whose steps are kept; null: none marked one yet
   std::vector<std::int64_t> claimed_;  // processes whose steps met another's, the owner first
   std::int64_t shift_ = 0;

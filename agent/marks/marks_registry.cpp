@@ -3,34 +3,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/marks/marks_bounds.h"
 #include "core/base/log.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostRanks = 4096;  // in all jobs
-constexpr std::size_t kMostRingBytes = std::size_t{512} << 20;
-constexpr std::size_t kMostWaitingSteps = std::size_t{1} << 20;  // in all ranks
 constexpr int kMostAtOnce = 128;
 constexpr Duration kQuiet = 10s;
+constexpr Duration kPatienceWithPeers = 10s;
 
 }  // namespace
 
-std::size_t MarkRegistry::Share(std::uint32_t user, std::size_t most) const {
-  return user == options_.user ? most : most / 2;
-}
-
-std::string MarkRegistry::ReasonAgainst(const MarkPeer& peer) const {
-  if (peer.user != options_.user && !options_.allow_other_users && !options_.group) {
-    return Format("user {} is not this agent's user {}", peer.user, options_.user);
-  }
-  const auto theirs = static_cast<std::size_t>(std::ranges::count_if(
-      peers_, [&](const auto& each) { return each.second.user == peer.user; }));
-  if (peers_.size() < options_.max_processes && theirs < Share(peer.user, options_.max_processes))
-    return "";
-  return Format("{} processes are connected already, {} of user {}", peers_.size(), theirs,
-                peer.user);
-}
+MarkRegistry::MarkRegistry(const IntakeOptions& options, const Clock& clock, Closer closer)
+    : options_(options),
+      clock_(clock),
+      closer_(std::move(closer)),
+      sums_(kMostSums, options.user),
+      held_(kMostHeldSteps, options.user),
+      bytes_(kMostBytes, options.user) {}
 
 Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
   std::vector<int> sockets;
@@ -40,98 +31,109 @@ Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
     if (!peer && sockets.empty()) return peer.error();
     if (!peer || !peer->socket) break;
     const int socket = peer->socket.get();
-    const std::string reason = ReasonAgainst(*peer);
-    auto process = std::make_unique<MarkProcess>(std::move(peer->socket), peer->pid, clock_);
-    if (reason.empty()) {
-      peers_[socket] = {std::move(process), peer->user};
-      sockets.push_back(socket);
-    } else {
-      Refuse(*process, reason);
-    }
+    if (Add(std::move(*peer))) sockets.push_back(socket);
   }
   return sockets;
 }
 
-void MarkRegistry::Serve(int socket) {
+bool MarkRegistry::Add(MarkPeer peer) {
+  const std::string reason = ReasonAgainst(peer);
+  const int socket = peer.socket.get();
+  const std::uint32_t user = peer.user;
+  auto process = std::make_unique<MarkProcess>(std::move(peer), clock_, closer_);
+  if (!reason.empty()) {
+    process->TakeNoRings();
+    Refuse(*process, reason);
+    return false;
+  }
+  peers_[socket] = {std::move(process), user, clock_.Steady()};
+  return true;
+}
+
+bool MarkRegistry::Serve(int socket) {
   const auto place = peers_.find(socket);
-  if (place == peers_.end()) return;
+  if (place == peers_.end()) return false;
   Peer& peer = place->second;
+  // What it says next may bring more files that cannot be closed.
+  if (closer_.Stuck(peer.user)) {
+    Remove(place);
+    return false;
+  }
   MarkProcess& process = *peer.process;
   const bool introduced = process.introduced();
-  const std::size_t mapped = process.ring_bytes();
+  const std::size_t rings = process.rings(), bytes = process.bytes();
   Result<MarkProcess::State> state = process.Receive();
-  if (process.ring_bytes() != mapped) {
-    if (const Status small = CheckRings(peer); !small) state = small.error();
-  }
-  if (process.introduced() && !introduced) Introduce(peer);
+  const bool more = process.rings() != rings || process.bytes() > bytes;
+  const Status fits = more ? CheckSize(peer) : Status();
+  if (!fits) state = fits.error();
+  if (fits && process.introduced() && (!introduced || peer.waits)) Introduce(peer);
   if (!state) Refuse(process, state.error().message);
-  if (!state || state.value() == MarkProcess::State::kEnded) Remove(place);
+  if (state && state.value() != MarkProcess::State::kEnded) return true;
+  Remove(place);
+  return false;
 }
 
-Status MarkRegistry::CheckRings(const Peer& peer) const {
-  std::size_t all = 0, theirs = 0;
-  for (const auto& [socket, each] : peers_) {
-    const std::size_t bytes = each.process->ring_bytes();
-    all += bytes;
-    if (each.user == peer.user) theirs += bytes;
-  }
-  const bool fits = all <= kMostRingBytes && theirs <= Share(peer.user, kMostRingBytes);
-  return fits ? Status() : Invalid("all rings together are too large");
+std::optional<Result<std::string>> MarkRegistry::NameOf(const Peer& peer) const {
+  if (!options_.name_job) return std::string();
+  return options_.name_job(peer.process->source().hello, peer.process->caller());
 }
 
-Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer) {
-  const MarkSource& source = peer.process->source();
-  const Result<std::string> name =
-      options_.name_job ? options_.name_job(source.hello, source.pid) : std::string();
-  if (!name) return name.error();
-  const auto found = jobs_.find(*name);
+Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer, const std::string& name) {
+  const auto found = jobs_.find(name);
   if (found != jobs_.end()) {
     // A job takes processes of its own user only, or another user could put marks into it.
     const bool theirs = found->second.user() == peer.user || !options_.name_job;
     if (theirs) return &found->second;
-    return Invalid(Format("job {} belongs to user {}", *name, found->second.user()));
+    return Invalid(Format("job {} belongs to user {}", name, found->second.user()));
   }
-  const auto jobs = static_cast<std::size_t>(std::ranges::count_if(
-      jobs_, [&](const auto& each) { return each.second.user() == peer.user; }));
-  if (jobs_.size() < options_.max_jobs && jobs < Share(peer.user, options_.max_jobs))
-    return &jobs_.emplace(*name, peer.user).first->second;
-  return Unavailable(
-      Format("{} jobs are running already, {} of user {}", jobs_.size(), jobs, peer.user));
-}
-
-Status MarkRegistry::CheckRank(const Peer& peer, const JobRecord& job) const {
-  if (job.Knows(peer.process->rank())) return {};
-  std::size_t all = 0, theirs = 0;
-  for (const auto& [name, each] : jobs_) {
-    all += each.ranks();
-    if (each.user() == peer.user) theirs += each.ranks();
-  }
-  const bool fits = all < kMostRanks && theirs < Share(peer.user, kMostRanks);
-  return fits ? Status() : Unavailable(Format("{} ranks are known already", all));
+  Shares jobs(options_.max_jobs, options_.user);
+  for (const auto& [other, job] : jobs_) jobs.Add(job.user(), 1);
+  if (jobs.HasRoom(peer.user, 1)) return &jobs_.emplace(name, peer.user).first->second;
+  return Unavailable(Format("{} jobs are running already, {} of user {}", jobs.all(),
+                            jobs.Of(peer.user), peer.user));
 }
 
 void MarkRegistry::Introduce(Peer& peer) {
-  const Result<JobRecord*> job = JobOf(peer);
+  const auto name = NameOf(peer);
+  peer.waits = !name;
+  if (!name) return;
+  const Result<JobRecord*> job = *name ? JobOf(peer, **name) : Result<JobRecord*>(name->error());
   const Status good = job ? CheckRank(peer, **job) : Status(job.error());
   if (!good) {
     // The process stays connected without being read, so that it does not connect again.
+    peer.process->TakeNoRings();
     Refuse(*peer.process, good.error().message);
     return;
   }
   ++changes_;
   peer.job = *job;
   peer.job->Join(*peer.process, clock_.Now());
-  std::size_t ranks = 0;
-  for (const auto& [name, each] : jobs_) ranks += each.ranks();
-  for (auto& [name, each] : jobs_) each.LimitSteps(kMostWaitingSteps / ranks);
+  LimitSteps();
   peer.process->Answer(false, "");
 }
 
 void MarkRegistry::Remove(Peers::iterator place) {
   ++changes_;
   Peer& peer = place->second;
-  if (peer.job != nullptr) peer.job->Detach(*peer.process);
+  if (peer.job != nullptr) {
+    FillRooms();
+    peer.job->Detach(*peer.process, RoomOf(peer.job->user()));
+  }
   peers_.erase(place);
+}
+
+void MarkRegistry::DropSilent() {
+  const SteadyTime now = clock_.Steady();
+  for (auto place = peers_.begin(); place != peers_.end();) {
+    const auto each = place++;
+    Peer& peer = each->second;
+    if (peer.waits) Introduce(peer);
+    const bool silent = !peer.process->introduced() || peer.waits;
+    if (!silent || now - peer.came < kPatienceWithPeers) continue;
+    Refuse(*peer.process,
+           peer.waits ? "the name of its job cannot be found out" : "it said no hello within 10 s");
+    Remove(each);
+  }
 }
 
 void MarkRegistry::Refuse(MarkProcess& process, std::string_view reason) {
@@ -150,7 +152,9 @@ void MarkRegistry::Report(std::string_view sentence) {
 }
 
 void MarkRegistry::ReadRings() {
-  for (auto& [name, job] : jobs_) job.ReadRings();
+  DropSilent();
+  FillRooms();
+  for (auto& [name, job] : jobs_) job.ReadRings(RoomOf(job.user()));
 }
 
 JobRecord* MarkRegistry::Read(const std::string& name) {
@@ -163,7 +167,8 @@ JobRecord* MarkRegistry::Read(const std::string& name) {
   for (const int socket : serving_) Serve(socket);
   const auto job = jobs_.find(name);
   if (job == jobs_.end()) return nullptr;
-  job->second.ReadRings();
+  FillRooms();
+  job->second.ReadRings(RoomOf(job->second.user()));
   return &job->second;
 }
 

@@ -3,31 +3,40 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "agent/marks/closer.h"
 #include "agent/marks/intake.h"
 #include "agent/marks/marks_job.h"
 #include "agent/marks/marks_process.h"
+#include "agent/marks/marks_room.h"
 #include "agent/marks/marks_socket.h"
+#include "agent/marks/shares.h"
 #include "core/base/descriptor.h"
 
 namespace stepscope {
 
-// The connected processes and their jobs; never waits. Not for use by several threads at once.
+// The connected processes and their jobs. Never waits: what processes leave is closed by the
+// closer. Not for use by several threads at once.
 class MarkRegistry {
  public:
-  MarkRegistry(const IntakeOptions& options, const Clock& clock)
-      : options_(options), clock_(clock) {}
+  MarkRegistry(const IntakeOptions& options, const Clock& clock, Closer closer);
 
   // Accepts all waiting processes, or refuses them, which is logged; returns the sockets to watch.
   // Unavailable when there are no descriptors left.
   Result<std::vector<int>> Accept(const Descriptor& listener);
 
-  // Takes the messages of the process behind `socket`, and drops it when it has ended or errs.
-  void Serve(int socket);
+  // Takes in a process that connected, or refuses it. Whether it was taken.
+  bool Add(MarkPeer peer);
 
+  // Takes the messages of the process behind `socket`, and drops it when it has ended or errs.
+  // Whether it is still connected.
+  bool Serve(int socket);
+
+  // Reads all rings, and drops processes that have said no hello in time.
   void ReadRings();
 
   // Like the functions of Intake.
@@ -47,16 +56,34 @@ class MarkRegistry {
   struct Peer {
     std::unique_ptr<MarkProcess> process;
     std::uint32_t user = 0;
-    JobRecord* job = nullptr;  // null: refused, or without a hello yet
+    SteadyTime came{};
+    JobRecord* job = nullptr;  // null: refused, or without a hello or a name yet
+    bool waits = false;        // its job's name is being found out
   };
   using Peers = std::map<int, Peer>;
 
-  // The part of a bound that one user may use up.
-  std::size_t Share(std::uint32_t user, std::size_t most) const;
+  // The room of one user, and when it got marks last.
+  struct Reading {
+    MarkRoom room{};
+    SteadyTime filled{};
+  };
+
+  // What the users have of a bound, of `amount` of each connected process.
+  template <typename Amount>
+  Shares SharesOf(std::size_t most, Amount amount) const;
+  // The memory that stays.
+  void SumBytes(Shares& bytes) const;
   // The reason why this process is refused; empty when it is not.
   std::string ReasonAgainst(const MarkPeer& peer) const;
-  Status CheckRings(const Peer& peer) const;
-  Result<JobRecord*> JobOf(const Peer& peer);
+  Status CheckSize(const Peer& peer) const;
+  void DropSilent();
+  // Gives each user's room as much as there is now.
+  void FillRooms();
+  MarkRoom& RoomOf(std::uint32_t user) { return reading_[user].room; }
+  void LimitSteps();
+  // Nothing while it is not known.
+  std::optional<Result<std::string>> NameOf(const Peer& peer) const;
+  Result<JobRecord*> JobOf(const Peer& peer, const std::string& name);
   Status CheckRank(const Peer& peer, const JobRecord& job) const;
   void Introduce(Peer& peer);
   // The job, after reading the rings of its processes; null where there is none.
@@ -67,10 +94,13 @@ class MarkRegistry {
 
   const IntakeOptions options_;
   const Clock& clock_;
+  const Closer closer_;
   std::map<std::string, JobRecord> jobs_;
   Peers peers_;
-  std::vector<int> serving_;   // sockets that are being served
-  std::uint64_t changes_ = 0;  // changes of connected processes
+  std::map<std::uint32_t, Reading> reading_;  // by user
+  Shares sums_, held_, bytes_;                // as of the newest FillRooms
+  std::vector<int> serving_;                  // sockets that are being served
+  std::uint64_t changes_ = 0;                 // changes of connected processes
   SteadyTime quiet_until_{};
   std::int64_t suppressed_ = 0;
 };

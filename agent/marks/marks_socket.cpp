@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kMostPathBytes = 100;
 constexpr int kBacklog = 128;
-constexpr int kMostPassed = 8;
+constexpr int kMostPassed = 253;  // the kernel's limit: it would close what finds no room here
+constexpr int kPassRights = 83;   // SO_PASSRIGHTS, which older headers do not have
 
 struct Address {
   sockaddr_un value{};
@@ -59,8 +60,7 @@ Status RemoveStale(const std::string& path, const Address& address) {
 }
 
 // Gives every passed descriptor an owner, so that none leaks.
-std::vector<Descriptor> TakePassed(msghdr& message) {
-  std::vector<Descriptor> passed;
+void TakePassed(msghdr& message, std::vector<Descriptor>& passed) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
        part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -71,7 +71,6 @@ std::vector<Descriptor> TakePassed(msghdr& message) {
       passed.emplace_back(fd);
     }
   }
-  return passed;
 }
 
 }  // namespace
@@ -110,10 +109,11 @@ Result<MarkPeer> AcceptPeer(const Descriptor& listener) {
   }
   peer.pid = credentials.pid;
   peer.user = credentials.uid;
+  peer.group = credentials.gid;
   return peer;
 }
 
-Result<MarkPacket> ReceivePacket(const Descriptor& socket) {
+Result<MarkPacket> ReceivePacket(const Descriptor& socket, std::vector<Descriptor>& passed) {
   std::array<char, kMaxMarkMessageBytes + 1> bytes;
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostPassed * sizeof(int))> control;
   ssize_t length = -1;
@@ -131,14 +131,18 @@ Result<MarkPacket> ReceivePacket(const Descriptor& socket) {
     if (length < 0 && errno != EINTR && errno != ECONNRESET) break;
   }
   if (length < 0)
-    return MarkPacket{errno == EAGAIN ? MarkPacket::kNothing : MarkPacket::kClosed, {}, {}};
-  std::vector<Descriptor> passed = TakePassed(message);
-  if (length == 0) return MarkPacket{MarkPacket::kClosed, {}, {}};
+    return MarkPacket{errno == EAGAIN ? MarkPacket::kNothing : MarkPacket::kClosed, {}};
+  TakePassed(message, passed);
+  if (length == 0) return MarkPacket{MarkPacket::kClosed, {}};
   if (static_cast<std::size_t>(length) > kMaxMarkMessageBytes)
     return Invalid("mark message: too long");
   return MarkPacket{MarkPacket::kPacket,
-                    std::string(bytes.data(), static_cast<std::size_t>(length)),
-                    passed.empty() ? Descriptor() : std::move(passed.front())};
+                    std::string(bytes.data(), static_cast<std::size_t>(length))};
+}
+
+void TakeNoDescriptors(const Descriptor& socket) {
+  const int none = 0;
+  setsockopt(socket.get(), SOL_SOCKET, kPassRights, &none, sizeof none);
 }
 
 bool SendPacket(const Descriptor& socket, std::string_view bytes) {

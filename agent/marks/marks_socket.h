@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
@@ -23,7 +24,7 @@ Result<Descriptor> ListenForMarks(const std::string& path, const SocketAccess& a
 struct MarkPeer {
   Descriptor socket;
   std::int64_t pid = 0;
-  std::uint32_t user = 0;
+  std::uint32_t user = 0, group = 0;
 };
 
 // Accepts the next waiting process; without a socket when none waits. Unavailable when this process
@@ -34,11 +35,15 @@ struct MarkPacket {
   enum State { kPacket, kNothing, kClosed };
   State state = kNothing;
   std::string bytes;
-  Descriptor passed;  // the first passed descriptor; others are closed
 };
 
-// Never waits. Invalid for a packet beyond kMaxMarkMessageBytes.
-Result<MarkPacket> ReceivePacket(const Descriptor& socket);
+// Never waits. Invalid for a packet beyond kMaxMarkMessageBytes. The descriptors that came with the
+// packet are added to `passed`, with an error too: closing one may take long, see Closer.
+Result<MarkPacket> ReceivePacket(const Descriptor& socket, std::vector<Descriptor>& passed);
+
+// Asks the kernel to refuse descriptors that are sent to this socket, or to sockets that it
+// accepts. Kernels before 6.16 do not know this.
+void TakeNoDescriptors(const Descriptor& socket);
 
 // Sends the packet if that needs no waiting; else false.
 bool SendPacket(const Descriptor& socket, std::string_view bytes);

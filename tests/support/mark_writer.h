@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/descriptor.h"
 #include "core/model/step.h"
@@ -87,6 +88,9 @@ class FakeProcess {
     setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof(longest));
     connected = connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
   }
+
+  // A connection that is there already.
+  explicit FakeProcess(Descriptor socket) : connected(true), socket_(std::move(socket)) {}
 
   void Hello(int rank, const RingWriter& ring) {
     MarkHello hello;

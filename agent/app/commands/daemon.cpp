@@ -9,12 +9,12 @@
 #include <memory>
 #include <set>
 
+#include "agent/app/job/job_naming.h"
 #include "agent/app/job/live_socket.h"
 #include "agent/app/job/node_jobs.h"
 #include "agent/app/job/service_notice.h"
 #include "agent/app/job/spool_drain.h"
 #include "agent/launch/command.h"
-#include "agent/launch/process_start.h"
 #include "agent/launch/python_start.h"
 #include "agent/launch/startup_pages.h"
 #include "agent/launch/unheard_pythons.h"
@@ -36,16 +36,14 @@ void AllowManyFiles() {
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
-Result<std::unique_ptr<Intake>> StartIntake(const DaemonOptions& options, const Clock& clock) {
+Result<std::unique_ptr<Intake>> StartIntake(const DaemonOptions& options, const JobNaming& naming,
+                                            const Clock& clock) {
   IntakeOptions intake;
   intake.socket_path = options.socket;
   intake.allow_other_users = options.allow_all;
   intake.group = options.group;
-  intake.name_job = [root = options.jobs.sampling.root](const MarkHello& hello,
-                                                        std::int64_t pid) -> Result<std::string> {
-    const ProcessStart start = hello.job.empty() ? ReadProcessStart(root, pid) : ProcessStart();
-    const auto names = NamesOfProcess(hello.job, start.environment);
-    return names ? Result<std::string>(names->job) : names.error();
+  intake.name_job = [naming](const MarkHello& hello, const MarkCaller& caller) {
+    return naming.NameOf(hello, caller);
   };
   return Intake::Start(intake, clock);
 }
@@ -89,12 +87,15 @@ std::function<bool(std::uint32_t)> AllowedOf(const DaemonOptions& options) {
 }
 
 // Finds processes by --match.
-std::unique_ptr<ProcessMatch> MakeMatch(const DaemonOptions& options) {
+std::unique_ptr<ProcessMatch> MakeMatch(const DaemonOptions& options, const JobNaming& naming) {
   if (options.match.empty()) return nullptr;
   auto pattern = Pattern::Parse(options.match);
   if (!pattern) return nullptr;  // checked with the options
-  return std::make_unique<ProcessMatch>(options.jobs.sampling.root, std::move(*pattern),
-                                        AllowedOf(options));
+  return std::make_unique<ProcessMatch>(
+      options.jobs.sampling.root, std::move(*pattern), AllowedOf(options),
+      [naming](const MatchedProcess& process) {
+        return naming.MayName(process.job, {process.pid, process.user, process.group});
+      });
 }
 
 // Logs which trainings name a job and cannot be heard, now and then.
@@ -141,7 +142,8 @@ int RunDaemon(const DaemonOptions& options) {
   }
   CommandSignals signals;
   const SystemClock clock;
-  auto intake = StartIntake(options, clock);
+  const JobNaming naming(options.jobs.sampling.root, options.names);
+  auto intake = StartIntake(options, naming, clock);
   if (!intake) {
     LogError("{}", intake.error().message);
     return 1;
@@ -151,7 +153,7 @@ int RunDaemon(const DaemonOptions& options) {
   SpoolDrain others(spool.get(), options.jobs.uplink, clock);
   NodeJobOptions each = options.jobs;
   each.spool = spool.get();
-  const auto match = MakeMatch(options);
+  const auto match = MakeMatch(options, naming);
   NodeJobs jobs(each, **intake, match.get(), sampler, others, clock);
   Guarded<Duration> interval(options.jobs.sampling.interval);
   auto samples = std::make_unique<SampleLoop>(

@@ -21,12 +21,15 @@ constexpr Duration kBetween = 20ms;
 constexpr Duration kPatience = 200ms;
 constexpr int kMostBytes = 256 * 1024;
 
-void SendText(const Descriptor& listener, const std::function<std::string()>& text) {
-  const Descriptor peer(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!peer) return;
+void SendText(const Descriptor& listener, const Closer& closer,
+              const std::function<std::string()>& text) {
+  auto peer = AcceptPeer(listener);
+  if (!peer || !peer->socket) return;
   // A packet is sent as a whole or not at all.
-  setsockopt(peer.get(), SOL_SOCKET, SO_SNDBUF, &kMostBytes, sizeof kMostBytes);
-  SendPacket(peer, text());
+  setsockopt(peer->socket.get(), SOL_SOCKET, SO_SNDBUF, &kMostBytes, sizeof kMostBytes);
+  SendPacket(peer->socket, text());
+  shutdown(peer->socket.get(), SHUT_RDWR);
+  closer.Close(peer->user, std::move(peer->socket));
 }
 
 }  // namespace
@@ -36,6 +39,7 @@ Result<std::unique_ptr<LiveSocket>> LiveSocket::Start(const std::string& path,
                                                       std::function<std::string()> text) {
   auto listener = ListenForMarks(path, access);
   if (!listener) return listener.error();
+  TakeNoDescriptors(*listener);
   return std::unique_ptr<LiveSocket>(new LiveSocket(path, std::move(*listener), std::move(text)));
 }
 
@@ -48,6 +52,7 @@ LiveSocket::LiveSocket(std::string path, Descriptor listener, std::function<std:
 LiveSocket::~LiveSocket() {
   worker_ = Worker();
   unlink(path_.c_str());
+  closer_.Close(geteuid(), std::move(listener_));
 }
 
 void LiveSocket::Run(std::stop_token stop) {
@@ -56,7 +61,7 @@ void LiveSocket::Run(std::stop_token stop) {
     pollfd watched{listener_.get(), POLLIN, 0};
     poll(&watched, 1, -1);
     if (stop.stop_requested()) return;
-    SendText(listener_, text_);
+    SendText(listener_, closer_, text_);
     if (!SleepFor(stop, kBetween)) return;
   }
 }
@@ -67,6 +72,7 @@ Result<std::string> AskAgent(const std::string& path) {
   if (path.size() >= sizeof address.sun_path) return Invalid("socket path: too long");
   path.copy(address.sun_path, path.size());
   const Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  TakeNoDescriptors(socket);
   const auto* name = reinterpret_cast<const sockaddr*>(&address);
   if (connect(socket.get(), name, sizeof address) != 0) {
     return Unavailable(Format("{}: {}", Printable(path), std::strerror(errno)));

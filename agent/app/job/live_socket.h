@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/marks/closer.h"
 #include "agent/marks/marks_socket.h"
 #include "agent/top/jobs_text.h"
 #include "core/base/descriptor.h"
@@ -14,8 +15,8 @@
 namespace stepscope {
 
 // Sends the state of the jobs to each client that connects, once, and closes: `top` asks again each
-// second. It reads nothing, waits for no client, and answers at most 50 a second. One thread of its
-// own.
+// second. It reads nothing, takes no descriptors, waits for no client, and answers at most 50 a
+// second. One thread of its own.
 class LiveSocket {
  public:
   // Listens at `path`. Errors are as for Intake::Start.
@@ -29,7 +30,8 @@ class LiveSocket {
   void Run(std::stop_token stop);
 
   const std::string path_;
-  const Descriptor listener_;
+  const Closer closer_;
+  Descriptor listener_;
   const std::function<std::string()> text_;
   Worker worker_;
 };

@@ -16,6 +16,9 @@ constexpr Option kDaemonOptions[] = {
      false, OptionSource::kCommandLineOnly},
     {"--allow-users", "WHO", "own",
      "whose processes are heard: own, all, or @GROUP for the members of a group"},
+    {"--job-names", "PATTERNS", "",
+     "the jobs that a process may name, such as '{user}-*': * and ? as in a shell; {user}, {group} "
+     "and {uid} are those of the process; several with commas between them; by default every name"},
     {"--match", "PATTERN", "",
      "profile processes whose command line fits too, without their steps; each needs a job's name "
      "in its environment"},
@@ -48,6 +51,11 @@ Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {
     return Invalid(Format("{} {}: {}", arguments.NameOf("--allow-users"),
                           Printable(arguments["--allow-users"], 40), users.error().message));
   }
+  const auto names = NamePatterns::Parse(arguments["--job-names"]);
+  if (!names) {
+    return Invalid(Format("{}: {}", arguments.NameOf("--job-names"), names.error().message));
+  }
+  options.names = *names;
   const auto uplink = ReadUplink(arguments);
   if (!uplink) return uplink.error();
   const auto sampling = ReadSampling(arguments);

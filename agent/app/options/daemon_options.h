@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/app/options/name_patterns.h"
 #include "agent/app/options/node_job_options.h"
 #include "agent/app/options/spool_options.h"
 #include "core/base/options.h"
@@ -19,6 +20,7 @@ struct DaemonOptions {
   std::string socket{};                  // empty: the node's socket
   bool allow_all = false;                // processes of every user may connect
   std::optional<std::uint32_t> group{};  // or only the members of this group
+  NamePatterns names{};                  // jobs that a process may name
   std::string match{};                   // pattern for processes that do not register; empty: none
 };
 

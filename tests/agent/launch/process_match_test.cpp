@@ -29,7 +29,8 @@ struct MatchTest : testing::Test {
     return text;
   }
   ProcessMatch Match(const std::string& pattern = "python.*train\\.py", bool allowed = true) const {
-    return {root.path(), *Pattern::Parse(pattern), [allowed](std::uint32_t) { return allowed; }};
+    return {root.path(), *Pattern::Parse(pattern), [allowed](std::uint32_t) { return allowed; },
+            [this](const MatchedProcess&) { return may_name; }};
   }
   static std::vector<std::int64_t> PidsOf(const std::vector<MatchedProcess>& found) {
     std::vector<std::int64_t> pids;
@@ -38,6 +39,7 @@ struct MatchTest : testing::Test {
   }
 
   FakeRoot root;
+  std::optional<Status> may_name = Status();
 };
 
 const Words kTrain = {"/usr/bin/python3", "train.py", "--lr", "0.1"};
@@ -50,6 +52,17 @@ TEST_F(MatchTest, FindsWhatFitsAndNamesItsJob) {
   EXPECT_EQ(found[0].job, "bert");
   EXPECT_EQ(found[0].rank, 3);
   EXPECT_EQ(found[0].devices, "2");
+}
+
+TEST_F(MatchTest, LeavesOutNamesThatAreNotForTheUser) {
+  Process(100, 1, kTrain, {"STEPSCOPE_JOB=bert"});
+  auto match = Match();
+  may_name = std::nullopt;
+  EXPECT_TRUE(match.Scan().empty()) << "not known yet";
+  may_name = Invalid("no name for user 7");
+  EXPECT_TRUE(match.Scan().empty());
+  may_name = Status();
+  EXPECT_EQ(match.Scan().size(), 1u);
 }
 
 TEST_F(MatchTest, TakesTheRankFromWhateverLauncherSaysIt) {

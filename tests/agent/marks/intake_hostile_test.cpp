@@ -9,6 +9,7 @@
 #include <fstream>
 #include <random>
 
+#include "agent/marks/marks_ring.h"
 #include "core/base/text.h"
 #include "tests/agent/marks/intake_fixture.h"
 
@@ -46,6 +47,38 @@ TEST_F(HostileTest, RefusesRingsThatCouldPullTheMemoryAway) {
   EXPECT_THAT(RefusalOfRing(RingWriter(65'536, 8192)), HasSubstr("its header claims"));
   EXPECT_THAT(RefusalOfRing(RingWriter(100, 8192)), HasSubstr("100 slots"));
   ExpectStillHears();
+}
+
+TEST_F(HostileTest, RefusesRingsOfHugePages) {
+  constexpr std::int64_t kHugePages = 0x958458f6;  // HUGETLBFS_MAGIC
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
+  EXPECT_FALSE(CheckRingMemory(kHugePages, 2 << 20).ok());
+  EXPECT_FALSE(CheckRingMemory(kHugePages, page).ok());
+  EXPECT_FALSE(CheckRingMemory(0x01021994, 2 << 20).ok());
+  EXPECT_TRUE(CheckRingMemory(0x01021994, page).ok());
+
+  constexpr off_t kSize = 2 << 20;
+  const Descriptor memory(memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
+  if (!memory || ftruncate(memory.get(), kSize) != 0) GTEST_SKIP() << "no huge pages here";
+  fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  Start();
+  FakeProcess process(options_.socket_path);
+  process.Send(MarkHello{}, memory.get());
+  EXPECT_THAT(Refusal(process), HasSubstr("ordinary pages"));
+}
+
+TEST_F(HostileTest, ReadingHolesTakesNoMemory) {
+  Start();
+  RingWriter ring(65'536);
+  FakeProcess process(options_.socket_path);
+  process.Hello(0, ring);
+  ASSERT_TRUE(process.Receive());
+  ring.words[kRingWriteWord] = 65'536;
+  intake_->Drain();
+  ASSERT_EQ(ring.words[kRingReadWord], 65'536u);
+  struct stat file {};
+  ASSERT_EQ(fstat(ring.memory.get(), &file), 0);
+  EXPECT_LE(file.st_blocks * 512, 8192) << "the header alone";
 }
 
 TEST_F(HostileTest, RefusesDescriptorsThatAreNoRing) {

@@ -1,6 +1,7 @@
 // The whole program with processes that register, on a service over real HTTP.
 
 #include <gmock/gmock.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -208,6 +209,21 @@ TEST_F(DaemonTest, SaysWhenItIsReady) {
 
   EXPECT_TRUE(Eventually([&] { return recv(notify.get(), text, sizeof text, MSG_DONTWAIT) == 7; }));
   EXPECT_STREQ(text, "READY=1");
+}
+
+TEST_F(DaemonTest, TiesNamesOfJobsToUsers) {
+  const passwd* user = getpwuid(geteuid());
+  if (user == nullptr) GTEST_SKIP() << "this user has no name";
+  AgentProcess agent(Daemon(service.url(), {"--job-names", "{user}-*"}));
+  ASSERT_TRUE(IsUp(agent));
+  Training mine(socket(), std::string(user->pw_name) + "-gpt");
+  EXPECT_EQ(mine.answer.detail, "");
+  Training another(socket(), "speech-s1");
+  EXPECT_THAT(another.answer.detail, HasSubstr("job speech-s1 is no name for user"));
+  EXPECT_TRUE(agent.WaitForErr("is not heard: job speech-s1 is no name for user"));
+  AgentProcess wrong(Daemon(service.url(), {"--job-names", "{name}-*"}));
+  EXPECT_EQ(wrong.Wait(), 2);
+  EXPECT_TRUE(wrong.WaitForErr("other words than user, group, uid"));
 }
 
 TEST_F(DaemonTest, ServesWhomItIsTold) {

@@ -8,7 +8,9 @@
 
 #include "agent/app/job/live_socket.h"
 #include "agent/top/jobs_text.h"
+#include "tests/agent/marks/lingering_socket.h"
 #include "tests/support/agent_process.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_ingest.h"
 #include "tests/support/fake_root.h"
 #include "tests/support/mark_writer.h"
@@ -118,6 +120,19 @@ TEST_F(TopTest, AnAgentThatLiesDoesNoHarm) {
     EXPECT_THAT(top.out(), Not(HasSubstr("\x1b")));
     EXPECT_THAT(top.out(), HasSubstr("memory"));
   }
+}
+
+TEST_F(TopTest, AClientThatPassesASlowSocketHoldsNoOtherUp) {
+  const std::string path = folder.path() + "/agent.sock.top";
+  auto agent = Agent("{}");
+  const auto begin = std::chrono::steady_clock::now();
+  testing_support::LingeringSocket slow;
+  testing_support::FakeProcess hostile(path);
+  hostile.Send(MarkHello{}, slow.near.get());
+  slow.CloseHere();
+  EXPECT_TRUE(Eventually([&] { return AskAgent(path).ok(); }));
+  agent.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
 }
 
 TEST_F(TopTest, AnAgentThatSaysNothingIsNotWaitedFor) {
