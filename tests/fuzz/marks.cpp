@@ -45,10 +45,11 @@ void CheckRing(std::string_view bytes) {
   ring.words[kRingWriteWord] = static_cast<unsigned char>(bytes[0]) % (kSlots + 2);
   StepFold fold(false);
   std::size_t marks = 0;
-  reader->Read([&](const Mark& mark) {
+  const auto take = [&](const Mark& mark) {
     Fold(mark, reader->clock_base(), fold);
     ++marks;
-  });
+  };
+  reader->Read(take, 2 * kSlots);
   Require(marks <= kSlots, "at most one ring full of marks comes out");
 }
 
