@@ -39,7 +39,7 @@ class Intake::Server {
         access(AccessOf(options)),
         read_interval_(options.read_interval),
         listener_(std::move(listener)),
-        registry_(MarkRegistry(options, clock, closer_)),
+        registry_(MarkRegistry(options, clock, closer_, [this](int fd) { Unwatch(fd); })),
         user_(options.user) {}
   ~Server() {
     worker_ = Worker();
@@ -108,6 +108,9 @@ class Intake::Server {
     return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
   }
 
+  // A socket may wait to be closed, readable all the time.
+  void Unwatch(int fd) { epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+
   void Run(std::stop_token stop) {
     const std::stop_callback wake(stop, [this] { eventfd_write(wake_.get(), 1); });
     std::array<epoll_event, 64> events;
@@ -142,10 +145,7 @@ class Intake::Server {
       return;
     }
     if (fd != listener_.get()) {
-      registry_.Change([&](MarkRegistry& registry) {
-        // Its socket may wait to be closed, readable all the time.
-        if (!registry.Serve(fd)) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-      });
+      registry_.Change([&](MarkRegistry& registry) { registry.Serve(fd); });
       return;
     }
     if (Accept()) return;

@@ -15,10 +15,12 @@ constexpr Duration kPatienceWithPeers = 10s;
 
 }  // namespace
 
-MarkRegistry::MarkRegistry(const IntakeOptions& options, const Clock& clock, Closer closer)
+MarkRegistry::MarkRegistry(const IntakeOptions& options, const Clock& clock, Closer closer,
+                           Unwatch unwatch)
     : options_(options),
       clock_(clock),
       closer_(std::move(closer)),
+      unwatch_(std::move(unwatch)),
       sums_(kMostSums, options.user),
       held_(kMostHeldSteps, options.user),
       bytes_(kMostBytes, options.user) {}
@@ -119,6 +121,7 @@ void MarkRegistry::Remove(Peers::iterator place) {
     FillRooms();
     peer.job->Detach(*peer.process, RoomOf(peer.job->user()));
   }
+  if (unwatch_) unwatch_(place->first);
   peers_.erase(place);
 }
 

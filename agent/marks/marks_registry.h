@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +24,11 @@ namespace stepscope {
 // closer. Not for use by several threads at once.
 class MarkRegistry {
  public:
-  MarkRegistry(const IntakeOptions& options, const Clock& clock, Closer closer);
+  // `unwatch` hears of a socket before that is given to the closer, when its number may become
+  // another file's.
+  using Unwatch = std::function<void(int socket)>;
+  MarkRegistry(const IntakeOptions& options, const Clock& clock, Closer closer,
+               Unwatch unwatch = nullptr);
 
   // Accepts all waiting processes, or refuses them, which is logged; returns the sockets to watch.
   // Unavailable when there are no descriptors left.
@@ -95,6 +100,7 @@ class MarkRegistry {
   const IntakeOptions options_;
   const Clock& clock_;
   const Closer closer_;
+  Unwatch unwatch_;
   std::map<std::string, JobRecord> jobs_;
   Peers peers_;
   std::map<std::uint32_t, Reading> reading_;  // by user
