@@ -31,7 +31,7 @@ EdgeConnection::EdgeConnection(EdgeCore& core, std::uint64_t id, Descriptor sock
 
 EdgeConnection::~EdgeConnection() {
   Close();
-  if (Closer* const closer = transport_->closer()) closer->Close(std::move(socket_));
+  if (SocketCloser* const closer = transport_->closer()) closer->Close(std::move(socket_));
 }
 
 void EdgeConnection::Close() {

@@ -73,7 +73,7 @@ class Loop {
   const SystemClock clock_;
   EdgeCore core_;
   Addresses addresses_;
-  Closer closer_;
+  SocketCloser closer_;
   Descriptor epoll_;
   Descriptor
       reserve_;  // closed for a moment to turn a connection away when descriptors are used up

@@ -1,4 +1,4 @@
-#include "server/edge/closer.h"
+#include "server/edge/socket_closer.h"
 
 #include <sys/socket.h>
 
@@ -40,7 +40,7 @@ std::vector<Descriptor> TakeUnread(const Descriptor& socket) {
 
 }  // namespace
 
-void Closer::Close(Descriptor descriptor) {
+void SocketCloser::Close(Descriptor descriptor) {
   if (!descriptor) return;
   const bool start = state_->Change([&](State& state) {
     state.waiting.push_back(std::move(descriptor));
@@ -52,7 +52,7 @@ void Closer::Close(Descriptor descriptor) {
   state_->Change([](State& state) { state.threads--; });  // the next one closes it
 }
 
-void Closer::Work(Guarded<State>& state) {
+void SocketCloser::Work(Guarded<State>& state) {
   while (true) {
     const Descriptor next = state.Change([](State& all) {
       Descriptor first;

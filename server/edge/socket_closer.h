@@ -13,7 +13,7 @@ namespace stepscope {
 // that nobody read are read for the descriptors that they carry, and a few threads that nobody
 // joins do the closing. What waits for them is bounded by the files that a process may have open.
 // Safe from any thread, never waits.
-class Closer {
+class SocketCloser {
  public:
   static constexpr int kMostThreads = 8;
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/edge/closer.h"
+#include "server/edge/socket_closer.h"
 
 namespace stepscope {
 
@@ -38,7 +38,7 @@ class Transport {
   // Whether it is too old by now: connections and resumed sessions outlive certificates.
   virtual bool certificate_ended() const { return false; }
   // Null where the thread of the edge may close the socket itself.
-  virtual Closer* closer() const { return nullptr; }
+  virtual SocketCloser* closer() const { return nullptr; }
 };
 
 class PlainTransport : public Transport {
@@ -60,12 +60,12 @@ class PlainTransport : public Transport {
 // the closer, and the connection is broken.
 class UnixTransport : public PlainTransport {
  public:
-  UnixTransport(int socket, Closer& closer) : PlainTransport(socket), closer_(closer) {}
+  UnixTransport(int socket, SocketCloser& closer) : PlainTransport(socket), closer_(closer) {}
   Moved Read(std::span<char> to) override;
-  Closer* closer() const override { return &closer_; }
+  SocketCloser* closer() const override { return &closer_; }
 
  private:
-  Closer& closer_;
+  SocketCloser& closer_;
 };
 
 }  // namespace stepscope
