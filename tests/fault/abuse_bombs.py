@@ -5,12 +5,16 @@
 Prints the answers by status as one line of JSON at the end.
 """
 
+import itertools
 import json
+import os
 import sys
 import time
 import zlib
 from collections import Counter
 
+from tests.fault.pusher import OURS
+from tests.support import wire
 from tests.support.raw_http import RawClient, request
 
 MEGABYTE = 1 << 20
@@ -60,7 +64,27 @@ def headers(large):
     yield b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"a:b\r\n" * 200_000 + b"\r\n"
 
 
-KINDS = {each.__name__: each for each in (declared, chunked, packed, deep, long_path, ranges, headers)}
+FACTS = {f"fact{number:05}": "x" * 20 for number in range(6_500)}  # 230 KB, as much as a frame holds
+told = itertools.count()
+
+
+def telling(large):
+    """An agent whose frames are allowed and as large as may be: facts of a node and its ranks, last lines, names of no use."""
+    session, job, now_us, numbers = OURS + os.urandom(16 - len(OURS)), f"told-{next(told)}", time.time_ns() // 1000, itertools.count(1)
+
+    def sealed(kind, payload, columns=b"", columns_hash=0):
+        return wire.frame(kind, session, next(numbers), now_us, job, "node-told", payload, columns, columns_hash)
+
+    def said(event, **more):
+        return sealed(wire.LIFECYCLE, json.dumps({"event": event, "at_us": now_us, **more}).encode())
+
+    names = wire.schema([("at_us", ""), ("node_cpu_percent", "")], names=[f"{name:063}" for name in range(4096)])
+    frames = [said("started", command=["train"] * 4096, facts=FACTS), *(said("rank", rank=rank, facts=FACTS) for rank in range(3))]
+    frames += [sealed(wire.TICKS, wire.row([now_us, 1], [0, 2]), names, wire.schema_hash(names)), said("ended", exit_code=1, output=["y" * 4000] * 50)]
+    yield request("POST", "/api/v1/ingest/frames", [FRAMES], wire.push(frames))
+
+
+KINDS = {each.__name__: each for each in (declared, chunked, packed, deep, long_path, ranges, headers, telling)}
 
 
 def throw(port, pieces, source):
