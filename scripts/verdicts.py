@@ -18,7 +18,7 @@ from screenshot import start_service
 from service_client import Refused
 
 sys.path.insert(0, str(ROOT))
-from tests.causes import playing, scoring  # noqa: E402
+from tests.causes import playing, scoring, table  # noqa: E402
 from tests.causes.consistency import contradictions  # noqa: E402
 from tests.causes.verdict import judge, lost_share, read  # noqa: E402
 
@@ -57,7 +57,7 @@ def cases_of(options):
     if "real" in kinds and (python := python_words(options)):
         found, torch = playing.real_cases(python)
     if "recordings" in kinds:
-        found += playing.recorded_cases(playing.OURS, playing.OURS_PREFIX)
+        found += playing.recorded_cases(table.OURS, table.OURS_PREFIX)
         found += playing.recorded_cases(options.recordings.resolve()) if options.recordings else []
     if "scenarios" in kinds:
         found += playing.scenario_cases()

@@ -58,9 +58,6 @@ def real_cases(python):
     return [Case("real", name, row["truth"], row) for name, row in told["trainings"].items()], told["torch"]
 
 
-OURS = ROOT / "tests/causes/recordings"  # recordings of an H200, see README.md there
-OURS_PREFIX = "h200-"
-
 # Cause of a recorded training -> the part of its loop that it is measured by.
 RECORDED_PARTS = {
     "preprocessing": "data", "one_worker": "data", "slow_source": "data", "disk_input": "data", "host_to_device": "transfer",

@@ -1,8 +1,10 @@
 """Which answers are right: the one table that all trainings, recordings and scenarios are held against."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 NONE = ""  # no cause is named
+OURS, OURS_PREFIX = Path(__file__).with_name("recordings"), "h200-"  # recordings of an H200, see README.md there
 INPUT = {"raw_data_input", "preprocessing"}
 # Time in no phase, on a machine without GPU: to name it is as right as to say that nobody knows.
 OUTSIDE = {"callbacks", "unknown"}

@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from tests.causes import scoring
-from tests.causes.playing import OURS, OURS_PREFIX
-from tests.causes.table import PENDING, RECORDINGS, RIGHT, SCENARIOS, SHORT
+from tests.causes.table import OURS, OURS_PREFIX, PENDING, RECORDINGS, RIGHT, SCENARIOS, SHORT
 from tests.causes.verdict import judge, read
 from tests.support.service import ROOT
 
