@@ -84,7 +84,9 @@ Json Diagnosis::Row(Cause cause) const {
   if (price > 0 && gpus) row["cost"] = seconds / kHour * price;
   if (cause == Cause::kBusy) return row;
   // Amdahl's law: without the cause the training would take the remaining time.
-  row["speed_up"] = share < 1 ? Json(1 / (1 - share)) : Json();
+  // What the CPU computes would still have to be computed.
+  const bool goes = share < 1 && cause != Cause::kOnCpu;
+  row["speed_up"] = goes ? Json(1 / (1 - share)) : Json();
   row["stage"] = text.stage == 0 ? Json() : Json(text.stage);
   row["suspect"] = text.suspect.empty() ? Json() : Json(text.suspect);
   row["advice"] = AdviceOf(cause, StepsSeen() && NamedShare() > 0);

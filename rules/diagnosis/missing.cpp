@@ -25,7 +25,15 @@ std::vector<std::string> WhatIsMissing(const JobFacts& facts, bool steps, bool h
     if (node.hooks_missing.empty() || missing.size() >= kMostNodes) continue;
     missing.push_back(Format("Node {}: {}.", node.name, node.hooks_missing));
   }
-  if (std::ranges::any_of(facts.ranks, &RankFacts::hides_data)) {
+  const auto is_behind_a_thread = [](const RankFacts& rank) {
+    return rank.hides_data && !rank.no_loader;
+  };
+  if (std::ranges::any_of(facts.ranks, &RankFacts::no_loader)) {
+    missing.push_back(
+        "No loader of PyTorch is seen: waits for data are known only where the script names them "
+        "(stepscope.phase).");
+  }
+  if (std::ranges::any_of(facts.ranks, is_behind_a_thread)) {
     missing.push_back(
         "Batches reach the training through another thread than that of its loader: waits for them "
         "are not seen.");

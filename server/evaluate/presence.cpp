@@ -84,8 +84,8 @@ RankFacts RankFactsOf(const RankRow& rank, const NameByNode& nodes) {
   facts.gpu_async = FlagOf(rank.facts, "gpu_async").value_or(false);
   facts.hides_communication = facts.gpu_async || rank.facts.contains("backend");
   facts.sleeps_in_waits = !facts.gpu_async && NamesGloo(rank.facts);
-  facts.hides_data = TextOfFact(rank.facts, "loader_thread") == "another" ||
-                     TextOfFact(rank.facts, "loader") == "none seen";
+  facts.no_loader = TextOfFact(rank.facts, "loader") == "none seen";
+  facts.hides_data = facts.no_loader || TextOfFact(rank.facts, "loader_thread") == "another";
   const std::string clock = TextOfFact(rank.facts, "gpu_clock");
   if (clock.starts_with("off: ")) facts.gpu_clock = clock.substr(5);
   return facts;

@@ -22,6 +22,15 @@ TEST(WhatIsMissing, NamesProcessesWithoutHooksThreadsAndTheClock) {
   EXPECT_NE(missing[2].find("(switched off)"), std::string::npos);
 }
 
+TEST(WhatIsMissing, ALoaderThatIsNotSeenIsNoThread) {
+  JobFacts facts;
+  facts.ranks.resize(1);
+  facts.ranks[0].hides_data = facts.ranks[0].no_loader = true;
+  const std::vector<std::string> missing = WhatIsMissing(facts, true, false);
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_TRUE(missing[0].starts_with("No loader of PyTorch is seen"));
+}
+
 TEST(WhatIsMissing, WithoutStepsThatIsSaidAndNoClockIsMissed) {
   const std::vector<std::string> missing = WhatIsMissing(JobFacts(), false, true);
   ASSERT_EQ(missing.size(), 1u);
