@@ -1,9 +1,8 @@
 #include "server/access/scope.h"
 
-#include <algorithm>
-
 #include "core/base/text.h"
 #include "core/model/names.h"
+#include "server/store/jobs/scope_patterns.h"
 
 namespace stepscope {
 
@@ -27,11 +26,7 @@ Status CheckNodeScope(std::string_view scope) {
 }
 
 bool Covers(std::span<const std::string> scopes, std::string_view name) {
-  if (scopes.empty()) return true;
-  return std::ranges::any_of(scopes, [&](std::string_view scope) {
-    if (!scope.ends_with('*')) return scope == name;
-    return name.starts_with(scope.substr(0, scope.size() - 1));
-  });
+  return scopes.empty() || IsWithin(scopes, name);
 }
 
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/store/jobs/scope_patterns.h"
 #include "server/store/postgres/cursor.h"
 
 namespace stepscope {
@@ -28,14 +29,6 @@ limit 10000)";
 constexpr int kTriedForOne = 20;  // runs are looked at for each that is wanted
 
 using Scopes = std::vector<std::string>;
-
-bool IsWithin(const Scopes& scopes, std::string_view name) {
-  return std::ranges::any_of(scopes, [&](std::string_view scope) {
-    if (!scope.ends_with('*')) return scope == name;
-    scope.remove_suffix(1);
-    return name.starts_with(scope);
-  });
-}
 
 // The scopes that the job is within: whoever has them reads what is said of it.
 Result<std::vector<Scopes>> ListScopesOf(Connection& connection, const JobRow& job) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stepscope {
@@ -11,6 +13,15 @@ namespace stepscope {
 struct ScopePatterns {
   std::vector<std::string> names, beginnings;
 };
+
+// Whether a name is within one of the scopes: names, and beginnings with a '*'.
+inline bool IsWithin(std::span<const std::string> scopes, std::string_view name) {
+  return std::ranges::any_of(scopes, [name](std::string_view scope) {
+    if (!scope.ends_with('*')) return scope == name;
+    scope.remove_suffix(1);
+    return name.starts_with(scope);
+  });
+}
 
 inline ScopePatterns PatternsOf(std::span<const std::string> scopes) {
   ScopePatterns patterns;
