@@ -177,10 +177,11 @@ std::vector<Statement> WritesOf(const Group& group) {
     advances.push_back({stream.key.job_id, static_cast<std::int64_t>(stream.cursor), stream.lost,
                         stream.rejected, stream.key.session});
   }
+  const Placement placement = group.connection.placement();
   std::vector<Statement> writes;
   if (!schemas.empty()) writes.push_back(InsertSchemas(schemas));
-  if (!group.frames.empty()) writes.push_back(InsertFrames(group.frames));
-  if (!ranks.empty()) writes.push_back(RanksSeen(ranks));
+  if (!group.frames.empty()) writes.push_back(InsertFrames(group.frames, placement));
+  if (!ranks.empty()) writes.push_back(RanksSeen(ranks, placement));
   if (!advances.empty()) writes.push_back(AdvanceStreams(advances));
   return writes;
 }

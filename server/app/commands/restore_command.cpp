@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
+#include "core/base/descriptor.h"
 #include "core/base/text.h"
 #include "server/app/commands/backup_tool.h"
 #include "server/store/schema/migrations.h"
@@ -31,6 +34,11 @@ where relkind in ('r', 'p') and relnamespace = any(
     from pg_namespace
     where nspname <> 'information_schema' and nspname !~ '^pg_')
     and oid not in (select objid from pg_depend where deptype = 'e'))";
+// The function of a dump that was made on Citus asks Citus; there the migration makes it so again.
+constexpr char kPlainTableBytes[] = R"(
+create or replace function table_bytes(name regclass) returns bigint
+    language sql
+    as 'select pg_total_relation_size(name)')";
 constexpr char kCountJobs[] = "select count(*) from jobs";
 constexpr Duration kAnalyze = std::chrono::hours(1);
 
@@ -54,22 +62,55 @@ Status CheckEmpty(Connection& connection) {
 
 // The functions of a dump, such as that of an index, run with the rights of the service. A file
 // that is no dump of a service by its list of contents does not get that far.
-Status CheckOurs(const Settings& settings, ServiceDatabase& database, const std::string& file) {
+Result<std::string> ListOfOurs(const Settings& settings, ServiceDatabase& database,
+                               const std::string& file) {
   std::string list;
   const Status done = RunTool(settings, database, "pg_restore", {"--list", file}, &list);
-  if (!done || list.find(" TABLE public schema_migrations ") != list.npos) return done;
+  if (!done) return done.error();
+  if (list.find(" TABLE public schema_migrations ") != list.npos) return list;
   return Invalid(Format("{} is no dump of this service: it has no table schema_migrations", file));
 }
 
+// The list without extensions: a database has Citus before it is restored into, or not at all, and
+// its owner may neither make nor describe it.
+std::string WithoutExtensions(const std::string& list) {
+  std::string kept;
+  std::istringstream lines(list);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" EXTENSION ") == line.npos) kept += line + "\n";
+  }
+  return kept;
+}
+
+// A file that goes with this object.
+class ListFile {
+ public:
+  explicit ListFile(const std::string& text) {
+    path_ = (fs::temp_directory_path() / "stepscope-restore-XXXXXX").string();
+    const Descriptor file(mkstemp(path_.data()));
+    std::ofstream(path_) << text;
+  }
+  ListFile(const ListFile&) = delete;
+  ~ListFile() { unlink(path_.c_str()); }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 // One transaction restores all or nothing. The statistics are not in the file, so they are made.
-Status Read(const Settings& settings, ServiceDatabase& database, const std::string& file) {
+Status Read(const Settings& settings, ServiceDatabase& database, const std::string& file,
+            const std::string& list) {
+  const ListFile wanted(WithoutExtensions(list));
   Status done = RunTool(settings, database, "pg_restore",
                         {"--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges",
-                         "--dbname=postgresql://", file});
+                         "--use-list=" + wanted.path(), "--dbname=postgresql://", file});
   if (!done) return done;
   Result<std::unique_ptr<Connection>> patient = Connection::Open(database.url, kAnalyze);
   if (!patient) return patient.error();
   done = (*patient)->Execute("analyze");
+  if (done) done = (*patient)->Execute(kPlainTableBytes);
   return done ? Migrate(**patient) : done;
 }
 
@@ -93,8 +134,9 @@ Result<std::string> Restore(const Settings& settings, const std::string& file) {
   Result<ServiceDatabase> database = OpenUnchangedDatabase(settings);
   if (!database) return database.error();
   if (Status empty = CheckEmpty(*database->connection); !empty) return empty.error();
-  if (Status ours = CheckOurs(settings, *database, file); !ours) return ours.error();
-  if (Status read = Read(settings, *database, file); !read) return read.error();
+  const Result<std::string> list = ListOfOurs(settings, *database, file);
+  if (!list) return list.error();
+  if (Status read = Read(settings, *database, file, *list); !read) return read.error();
   const Result<std::string> key = TakeKey(settings, file);
   if (!key) return key.error();
   const Result<Rows> jobs = database->connection->Query(kCountJobs);

@@ -1,7 +1,5 @@
 #include "server/store/frames/streams.h"
 
-#include <algorithm>
-
 #include "server/store/postgres/arrays.h"
 #include "server/store/postgres/cursor.h"
 
@@ -84,6 +82,20 @@ from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[],
     $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[])
     as given (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us, rows,
         clock_suspect, payload))";
+// The same for one job, by way of its stream: Citus sends rows that come from a table of the job to
+// its shard as one statement. Rows that come from nowhere it copies there, and commits in two
+// phases.
+constexpr char kInsertFramesOfJob[] = R"(
+insert into frames (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us,
+    rows, clock_suspect, payload)
+select s.job_id, given.node_id, s.session, sequence, kind, rank, schema_hash, from_us, to_us, rows,
+    clock_suspect <> 0, payload
+from streams s
+join unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[],
+    $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[])
+    as given (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us, rows,
+        clock_suspect, payload) on given.session = s.session
+where s.job_id = $13)";
 constexpr char kInsertSchemas[] = R"(
 insert into schemas (job_id, schema_hash, content)
 select job_id, schema_hash, content
@@ -103,15 +115,6 @@ std::vector<std::span<const StreamKey>> ByJob(std::span<const StreamKey> streams
     parts.push_back(streams.subspan(from, to - from));
   }
   return parts;
-}
-
-// The job of all of them; nullopt where they are of several. As a constant it tells Citus on which
-// machine all that is asked for lies.
-template <typename Row>
-std::optional<std::int64_t> OneJobOf(std::span<const Row> rows) {
-  const std::int64_t job_id = rows.empty() ? 0 : rows[0].job_id;
-  const auto same = [&](const Row& row) { return row.job_id == job_id; };
-  return std::ranges::all_of(rows, same) ? std::optional(job_id) : std::nullopt;
 }
 
 }  // namespace
@@ -210,21 +213,26 @@ Statement AdvanceStreams(std::span<const StreamAdvance> streams) {
            Numbers(streams, [](const Row& s) { return s.rejected; }), OneJobOf(streams)}};
 }
 
-Statement InsertFrames(std::span<const NewFrame> frames) {
+Statement InsertFrames(std::span<const NewFrame> frames, Placement placement) {
   using Row = NewFrame;
-  return {kInsertFrames,
-          {Numbers(frames, [](const Row& f) { return f.job_id; }),
-           Numbers(frames, [](const Row& f) { return f.node_id; }),
-           Blobs(frames, [](const Row& f) { return f.session; }),
-           Numbers(frames, [](const Row& f) { return f.sequence; }),
-           Numbers(frames, [](const Row& f) { return f.kind; }),
-           Numbers(frames, [](const Row& f) { return f.rank; }),
-           Numbers(frames, [](const Row& f) { return f.schema_hash; }),
-           Numbers(frames, [](const Row& f) { return f.from_us; }),
-           Numbers(frames, [](const Row& f) { return f.to_us; }),
-           Numbers(frames, [](const Row& f) { return f.rows; }),
-           Numbers(frames, [](const Row& f) { return f.clock_suspect ? 1 : 0; }),
-           Blobs(frames, [](const Row& f) { return f.payload; })}};
+  const auto job = placement == Placement::kByJob ? OneJobOf(frames) : std::nullopt;
+  Statement insert{kInsertFrames,
+                   {Numbers(frames, [](const Row& f) { return f.job_id; }),
+                    Numbers(frames, [](const Row& f) { return f.node_id; }),
+                    Blobs(frames, [](const Row& f) { return f.session; }),
+                    Numbers(frames, [](const Row& f) { return f.sequence; }),
+                    Numbers(frames, [](const Row& f) { return f.kind; }),
+                    Numbers(frames, [](const Row& f) { return f.rank; }),
+                    Numbers(frames, [](const Row& f) { return f.schema_hash; }),
+                    Numbers(frames, [](const Row& f) { return f.from_us; }),
+                    Numbers(frames, [](const Row& f) { return f.to_us; }),
+                    Numbers(frames, [](const Row& f) { return f.rows; }),
+                    Numbers(frames, [](const Row& f) { return f.clock_suspect ? 1 : 0; }),
+                    Blobs(frames, [](const Row& f) { return f.payload; })}};
+  if (!job) return insert;
+  insert.sql = kInsertFramesOfJob;
+  insert.parameters.emplace_back(*job);
+  return insert;
 }
 
 Statement InsertSchemas(std::span<const NewSchema> schemas) {

@@ -71,7 +71,8 @@ struct NewFrame {
   bool clock_suspect = false;
   std::string_view session, payload;
 };
-Statement InsertFrames(std::span<const NewFrame> frames);
+Statement InsertFrames(std::span<const NewFrame> frames,
+                       Placement placement = Placement::kTogether);
 
 struct NewSchema {
   std::int64_t job_id = 0, schema_hash = 0;

@@ -44,6 +44,16 @@ from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
     as given (job_id, rank, node_id, at_us)
 order by job_id, rank
 on conflict do nothing)";
+// The same for one job, by way of its nodes, as frames are inserted by way of their streams.
+constexpr char kRanksSeenOfJob[] = R"(
+insert into ranks (job_id, rank, node_id, first_seen_us)
+select n.job_id, given.rank, n.node_id, given.at_us
+from nodes n
+join unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
+    as given (job_id, rank, node_id, at_us) on given.node_id = n.node_id
+where n.job_id = $5
+order by n.job_id, given.rank
+on conflict do nothing)";
 constexpr char kJobStarted[] = R"(
 update jobs
 set started_us = $2
@@ -95,12 +105,17 @@ Result<bool> RankEnded(Connection& connection, std::int64_t job_id, int rank, st
   return ended->affected() == 1;
 }
 
-Statement RanksSeen(std::span<const RankSighting> ranks) {
-  return {kRanksSeen,
-          {Numbers(ranks, [](const RankSighting& r) { return r.job_id; }),
-           Numbers(ranks, [](const RankSighting& r) { return r.rank; }),
-           Numbers(ranks, [](const RankSighting& r) { return r.node_id; }),
-           Numbers(ranks, [](const RankSighting& r) { return r.at_us; })}};
+Statement RanksSeen(std::span<const RankSighting> ranks, Placement placement) {
+  const auto job = placement == Placement::kByJob ? OneJobOf(ranks) : std::nullopt;
+  Statement insert{kRanksSeen,
+                   {Numbers(ranks, [](const RankSighting& r) { return r.job_id; }),
+                    Numbers(ranks, [](const RankSighting& r) { return r.rank; }),
+                    Numbers(ranks, [](const RankSighting& r) { return r.node_id; }),
+                    Numbers(ranks, [](const RankSighting& r) { return r.at_us; })}};
+  if (!job) return insert;
+  insert.sql = kRanksSeenOfJob;
+  insert.parameters.emplace_back(*job);
+  return insert;
 }
 
 Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_t at_us) {

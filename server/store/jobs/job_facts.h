@@ -43,7 +43,8 @@ Result<bool> RankEnded(Connection& connection, std::int64_t job_id, int rank, st
 struct RankSighting {
   std::int64_t job_id = 0, node_id = 0, rank = 0, at_us = 0;
 };
-Statement RanksSeen(std::span<const RankSighting> ranks);
+Statement RanksSeen(std::span<const RankSighting> ranks,
+                    Placement placement = Placement::kTogether);
 
 // Notes the first sample of a job. Returns whether it was the first.
 Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_t at_us);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +29,15 @@ Parameter Blobs(std::span<const Row> rows, Field&& field) {
   std::vector<std::string_view> values;
   for (const Row& row : rows) values.push_back(field(row));
   return Parameter::BytesArray(values);
+}
+
+// The job of all rows; nullopt where they are of several. As a constant it tells Citus on which
+// machine all that is asked for lies.
+template <typename Row>
+std::optional<std::int64_t> OneJobOf(std::span<const Row> rows) {
+  const std::int64_t job_id = rows.empty() ? 0 : rows[0].job_id;
+  const auto same = [&](const Row& row) { return row.job_id == job_id; };
+  return std::ranges::all_of(rows, same) ? std::optional(job_id) : std::nullopt;
 }
 
 }  // namespace stepscope

@@ -16,6 +16,9 @@ namespace stepscope {
 
 class BlockCache;
 
+// How the rows of jobs lie: in one database, or by job on the machines of Citus.
+enum class Placement { kTogether, kByJob };
+
 // A session with PostgreSQL. Every call has a deadline; when it passes, the socket is closed and
 // the outcome is unknown. Errors: Unavailable (no connection, deadline, SQLSTATE 08, 25006, 40, 53,
 // 55P03, 57), Invalid (22, 54), Conflict (23), Internal (the rest). Messages hold no SQL. Not for
@@ -59,8 +62,8 @@ class Connection {
   void set_deadline(Duration deadline);
   Duration deadline() const;
 
-  // Whether Citus spreads the tables over machines by their job.
-  bool distributed() const;
+  Placement placement() const;
+  bool distributed() const { return placement() == Placement::kByJob; }
   bool broken() const;
   // The SQLSTATE of the last call: empty when it succeeded or nobody answered.
   std::string last_sqlstate() const;
