@@ -41,10 +41,11 @@ create index bench_rows_series_at on bench_rows (series, at);
 """
 
 
-def make_samples(options, folder, job, push_seconds=2):
-    """Writes the pushes and the rows; returns how many of what."""
+def make_samples(options, folder, job, push_seconds=2, job_each=False):
+    """Writes the pushes and the rows; returns how many of what. Each node may be a job of its own, JOB-0 and so on."""
     command = [program("bench/make_frames"), "--frames", folder / "frames", "--rows", folder / "rows", "--job", job]
     command += ["--nodes", options.nodes, "--seconds", options.seconds, "--push-seconds", push_seconds]
+    command += ["--job-each"] * job_each
     command += ["--begin-us", (time.time_ns() // 10**9 - options.seconds) * 10**6]
     return json.loads(subprocess.run([str(word) for word in command], check=True, capture_output=True).stdout)
 

@@ -89,6 +89,8 @@ class Cluster:
 
     def drop(self, name):
         for node in self.nodes:
+            for (gid,) in ask(self.at(node), f"select gid from pg_prepared_xacts where database = '{name}'"):  # of a machine that crashed
+                ask(self.at(node, name), f"rollback prepared '{gid}'")
             ask_again(self.at(node), f'drop database if exists "{name}" with (force)')
 
     @contextmanager

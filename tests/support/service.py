@@ -58,7 +58,8 @@ class Service:
     """A stepscope-server with its embedded PostgreSQL, or on the cluster of STEPSCOPE_CITUS_URL; over TLS when there is an authority to
     trust."""
 
-    def __init__(self, folder: Path, *options: str, ca_file=None):
+    def __init__(self, folder: Path, *options: str, ca_file=None, database=None):
+        """`database="private"`: its own also where there is a cluster."""
         self.data_dir = folder / "data"
         self.port = free_port()
         self.url = f"{'https' if ca_file else 'http'}://127.0.0.1:{self.port}"
@@ -66,7 +67,7 @@ class Service:
         self.token = None
         self.options = options
         names = [f"host={self.data_dir}/socket user={role} dbname=stepscope" for role in ("stepscope", SUPERUSER)]
-        if citus.address() and "--database-url" not in options:
+        if citus.address() and database != "private" and "--database-url" not in options:
             names = citus.own_database()
             self.options = (*options, "--database-url", names[0])
         self.databases = dict(zip(("stepscope", SUPERUSER), names))  # as psql knows them, by role

@@ -1,0 +1,130 @@
+"""A worker that is away takes its own jobs with it and no others; when it is back nothing is lost, and nothing is there twice."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.citus.cluster import SKIPPED, Cluster, address, ask
+from tests.fault.law import check_law
+from tests.fault.pusher import Healthy
+from tests.support.service import Service, wait_for
+
+pytestmark = pytest.mark.skipif(not address(), reason=SKIPPED)
+
+JOBS = [f"away-{number}" for number in range(8)]
+AWAY_SECONDS = float(os.environ.get("STEPSCOPE_AWAY_SECONDS", "8"))
+WHERE = """
+    select j.name, n.nodename || ':' || n.nodeport, n.nodeid
+    from jobs j, pg_dist_placement p join pg_dist_node n using (groupid)
+    where p.shardid = get_shard_id_for_distribution_column('frames', j.job_id)"""
+
+
+class Worker:
+    """A machine of the cluster, on this one: its PostgreSQL is ended at once and started again as it was."""
+
+    def __init__(self, cluster, node):
+        self.node, self.cluster = node, cluster
+        at = cluster.at(node)
+        self.folder = Path(ask(at, "show data_directory")[0][0])
+        self.pid = cluster.postmasters()[node]
+        self.command = shlex.split((self.folder / "postmaster.opts").read_text())
+
+    def crash(self):
+        os.kill(self.pid, signal.SIGQUIT)
+        wait_for(lambda: not Path(f"/proc/{self.pid}").exists() or "Z" in Path(f"/proc/{self.pid}/stat").read_text().split()[2], "the worker ends")
+
+    def start(self):
+        owner = self.folder.stat()
+        with (self.folder / "again.log").open("ab") as log:
+            subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True,
+                             user=owner.st_uid, group=owner.st_gid, extra_groups=())
+        wait_for(self.answers, "the worker is back")
+
+    def answers(self):
+        try:
+            return bool(ask(self.cluster.at(self.node), "select 1"))
+        except RuntimeError:
+            return False
+
+
+@pytest.fixture
+def cluster():
+    found = Cluster(address())
+    if len(found.workers) < 2:
+        pytest.skip("the cluster has no two workers")
+    return found
+
+
+def workers_of(service):
+    return next(each for each in service.get("/readyz")[1]["checks"] if each["name"] == "workers")
+
+
+def pushed(pushers):
+    return {each.job: each.acknowledged for each in pushers}
+
+
+def test_a_worker_is_away_under_load(cluster, folder):
+    with cluster.database() as (own, superuser):
+        service = Service(folder, "--database-url", own, "--evaluators", "2").start()
+        service.databases = {"stepscope": superuser}
+        pushers = [Healthy(service, job) for job in JOBS]
+        try:
+            for each in pushers:
+                each.start()
+            wait_for(lambda: min(pushed(pushers).values()) > 30, "all jobs are pushed")
+            places = {job: (node, number) for job, node, number in ask(superuser, WHERE)}
+            node, number = places[JOBS[0]]
+            away = {job for job in JOBS if places[job][0] == node}
+            there = set(JOBS) - away
+            assert there, "all jobs lie on one worker"
+            assert workers_of(service)["ok"]
+            crash(Worker(cluster, node), service, pushers, away, there, number)
+            before = pushed(pushers)
+            wait_for(lambda: all(now > before[job] for job, now in pushed(pushers).items()), "all jobs go on")
+            wait_for(lambda: workers_of(service)["ok"], "/readyz sees the worker")
+        finally:
+            for each in pushers:
+                each.ended.set()
+            for each in pushers:
+                each.join(60)
+        check_law(service, pushers)
+        service.stop()
+        say_no_address(service, cluster)
+
+
+def crash(worker, service, pushers, away, there, number):
+    worker.crash()
+    begun, told = time.monotonic(), False
+    try:
+        time.sleep(1.5)  # what was asked before is over
+        before = pushed(pushers)
+        while time.monotonic() < begun + AWAY_SECONDS:
+            time.sleep(0.5)
+            for job in there:
+                assert service.get(f"/api/v1/jobs/{job}")[0] == 200, job
+                assert service.get(f"/api/v1/jobs/{job}/metrics?metric={Healthy.metric}")[0] == 200, job
+            for job in away:
+                status, problem = service.get(f"/api/v1/jobs/{job}/metrics?metric={Healthy.metric}")
+                assert status == 503 and "\n" not in problem["detail"] and "127.0.0.1" not in problem["detail"], problem
+            status, ready = service.get("/readyz")
+            assert status == 200 and ready["status"] == "ready"
+            told = told or str(number) in re.findall(r"\d+", workers_of(service)["detail"].partition(":")[2])
+        now = pushed(pushers)
+        assert all(now[job] > before[job] for job in there), "pushes of jobs elsewhere are stored"
+        assert all(now[job] == before[job] for job in away)
+        assert told, "/readyz names the worker"
+    finally:
+        worker.start()
+
+
+def say_no_address(service, cluster):
+    lines = service.log.read_text().splitlines()
+    assert [line for line in lines if not re.match(r"\d{4}-\d\d-\d\dT|Stepscope is at", line)] == [], "a line of the log is a line"
+    assert [line for line in lines for node in cluster.nodes if node in line] == []
+    assert len(lines) < 2000, "the log is not flooded"
