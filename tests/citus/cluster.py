@@ -88,8 +88,9 @@ class Cluster:
             ask(here, f"select citus_set_node_property('{host}', {port}, 'shouldhaveshards', true)")
 
     def drop(self, name):
+        """A machine that crashed has left transactions in the middle of their commit: they are rolled back."""
         for node in self.nodes:
-            for (gid,) in ask(self.at(node), f"select gid from pg_prepared_xacts where database = '{name}'"):  # of a machine that crashed
+            for (gid,) in ask(self.at(node), f"select gid from pg_prepared_xacts where database = '{name}'"):
                 ask(self.at(node, name), f"rollback prepared '{gid}'")
             ask_again(self.at(node), f'drop database if exists "{name}" with (force)')
 

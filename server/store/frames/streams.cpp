@@ -82,8 +82,8 @@ from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[],
     $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[])
     as given (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us, rows,
         clock_suspect, payload))";
-// The same for one job, by way of its stream: Citus sends rows that come from a table of the job to
-// its shard as one statement. Rows that come from nowhere it copies there, and commits in two
+// Frames of one job come by way of its streams: Citus sends rows that come from a table of the job
+// to its shard as one statement. Rows that come from nowhere it copies there, and commits in two
 // phases.
 constexpr char kInsertFramesOfJob[] = R"(
 insert into frames (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us,

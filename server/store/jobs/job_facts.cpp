@@ -44,7 +44,7 @@ from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
     as given (job_id, rank, node_id, at_us)
 order by job_id, rank
 on conflict do nothing)";
-// The same for one job, by way of its nodes, as frames are inserted by way of their streams.
+// Ranks of one job come by way of its nodes, as its frames come by way of its streams.
 constexpr char kRanksSeenOfJob[] = R"(
 insert into ranks (job_id, rank, node_id, first_seen_us)
 select n.job_id, given.rank, n.node_id, given.at_us
