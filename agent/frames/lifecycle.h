@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/frames/secrets.h"
 #include "agent/host/process_limits.h"
 #include "agent/marks/intake.h"
 #include "agent/sample/sampler.h"
@@ -33,6 +34,7 @@ struct JobStart {
   Duration interval{};
   std::vector<std::string> command;
   NodeFactsPayload facts;
+  SecretOptions secrets{};
 };
 
 // The end of the command: an exit code or a signal.

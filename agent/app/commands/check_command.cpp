@@ -71,7 +71,8 @@ AgentCommand CheckRow() {
           .sentence = "says what it sees on this machine, and whether the service takes samples",
           .help = kCheckHelp,
           .options = Rows(),
-          .run = Check};
+          .run = Check,
+          .takes_command = true};
 }
 
 }  // namespace stepscope

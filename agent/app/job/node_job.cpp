@@ -164,8 +164,12 @@ bool NodeJob::AbsentChanged() {
 }
 
 void NodeJob::SendStart() {
-  JobStart start{started_, group_, options_.sampling.interval, command_,
-                 ReadNodeFacts(options_.sampling.root)};
+  JobStart start{started_,
+                 group_,
+                 options_.sampling.interval,
+                 command_,
+                 ReadNodeFacts(options_.sampling.root),
+                 options_.secrets};
   start.facts.limits = limits_;
   start.facts.hooks_missing = hooks_missing_;
   start.facts.agent_version = options_.agent_version;

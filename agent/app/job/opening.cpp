@@ -61,8 +61,12 @@ Duration Opening::Update() {
 
 void Opening::SendStart() {
   starting_ = parts_.sampler.Starting();
-  JobStart start{at_, options_.group, options_.interval, options_.command,
-                 ReadNodeFacts(options_.root)};
+  JobStart start{at_,
+                 options_.group,
+                 options_.interval,
+                 options_.command,
+                 ReadNodeFacts(options_.root),
+                 options_.secrets};
   start.facts.limits = limits_;
   start.facts.agent_version = options_.agent_version;
   start.facts.allows = AllowedWords(options_.allowed);

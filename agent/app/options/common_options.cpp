@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <optional>
 
 #include "core/base/text.h"
 #include "core/http/url.h"
@@ -35,6 +38,14 @@ constexpr Option kPush[] = {
      "none"},
 };
 
+constexpr Option kSecrets[] = {
+    {"--no-command", "", "", "do not send the words of the command line"},
+    {"--hide", "NAME", "",
+     "further part of a name, such as licence, whose value on the command line and in the last "
+     "lines of errors is secret; may be given several times",
+     false, OptionSource::kAnywhere, true},
+};
+
 constexpr Option kNode[] = {
     {"--node", "NAME", "",
      "name of this machine; by default what the launcher says, or the host name"},
@@ -60,6 +71,10 @@ std::span<const Option> PushRows() {
   return kPush;
 }
 
+std::span<const Option> SecretRows() {
+  return kSecrets;
+}
+
 std::span<const Option> NodeRows() {
   return kNode;
 }
@@ -79,11 +94,12 @@ std::string Variable(std::string_view name) {
   return value != nullptr ? value : "";
 }
 
-Result<UplinkOptions> ReadUplink(const Arguments& arguments) {
-  if (auto url = ParseUrl(arguments["--server"]); !url) {
+Result<UplinkOptions> ReadUplink(const Arguments& arguments, const std::string& server) {
+  const std::string url_text = arguments.Has("--server") ? arguments["--server"] : server;
+  if (auto url = ParseUrl(url_text); !url) {
     return Invalid(Format("{}: {}", arguments.NameOf("--server"), url.error().message));
   }
-  return UplinkOptions{.server = arguments["--server"],
+  return UplinkOptions{.server = url_text,
                        .ca_file = arguments["--ca-file"],
                        .cert_file = arguments["--cert"],
                        .key_file = arguments["--key"],
@@ -109,6 +125,13 @@ Result<SamplingOptions> ReadSampling(const Arguments& arguments) {
 
 Result<Duration> ReadPush(const Arguments& arguments) {
   return ReadDuration(arguments, "--push", 1s, 60s);
+}
+
+Result<SecretOptions> ReadSecrets(const Arguments& arguments) {
+  const std::vector<std::string>& names = arguments.All("--hide");
+  if (std::ranges::any_of(names, &std::string::empty))
+    return Invalid(Format("{}: a name is empty", arguments.NameOf("--hide")));
+  return SecretOptions{.sends_command = !arguments.Has("--no-command"), .more_names = names};
 }
 
 Result<Allowed> ReadAllowed(const Arguments& arguments) {

@@ -15,8 +15,9 @@ namespace stepscope {
 // The checked options of `stepscope-agent run` or `record`.
 struct RunOptions {
   std::string job{}, group{}, node{};
-  int local_rank = 0;      // among the ranks that a launcher started on this node
-  std::string named_by{};  // launcher that gave the job's name; empty: the user
+  int local_rank = 0;          // among the ranks that a launcher started on this node
+  std::string job_as_given{};  // where `job` has '-' for '_' and '.'; else empty
+  std::string named_by{};      // launcher that gave the job's name; empty: the user
   Duration interval = 500ms;
   Duration push = 2s;
   Allowed allowed{};
@@ -25,7 +26,9 @@ struct RunOptions {
   std::string root{};     // empty: the node's own root
   bool travelling_output = true;
   bool python_hooks = true;
+  SecretOptions secrets{};
   UplinkOptions uplink{};
+  bool assumes_server = false;  // nobody named the server of `uplink`
   SpoolOptions spool{};
   std::vector<std::string> log_metrics{};  // each one a LogPattern
   std::string record_to{};                 // file that replaces the service

@@ -41,5 +41,18 @@ TEST(StartedEvent, SaysWhyHooksAreMissing) {
   EXPECT_EQ(FactsOf(node)["hooks_missing"], "python3: -I");
 }
 
+TEST(StartedEvent, KeepsSecretsOfTheCommandOnTheNode) {
+  JobStart start;
+  // The token is longer than what is sent of a word.
+  start.command = {"train.py", "--hf_token", "hf_0123456789abcdefghijklmnop",
+                   std::string(250, 'x') + " ghp_0123456789abcdefghijklmnop"};
+  const std::string event = StartedEvent(start);
+  EXPECT_EQ(event.find("hf_0"), event.npos);
+  EXPECT_EQ(event.find("ghp_"), event.npos);
+  EXPECT_EQ((*ParseJson(event))["command"][0], "train.py");
+  start.secrets.sends_command = false;
+  EXPECT_EQ((*ParseJson(StartedEvent(start)))["command"], Json::array());
+}
+
 }  // namespace
 }  // namespace stepscope
