@@ -80,6 +80,10 @@ std::string StartedEvent(const JobStart& start) {
                 {"agent_version", start.facts.agent_version},
                 {"allows", start.facts.allows},
                 {"absent", absent}};
+  Json slowed = Json::array();
+  for (const SlowedReading& one : start.facts.slowed)
+    slowed.push_back({{"source", one.name}, {"period_s", ToSeconds(one.period)}});
+  if (!slowed.empty()) facts["read_seldom"] = std::move(slowed);
   PutLimits(start.facts, facts);
   if (!start.facts.hooks_missing.empty())
     facts["hooks_missing"] = ValidUtf8(start.facts.hooks_missing);

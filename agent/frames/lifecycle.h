@@ -25,7 +25,8 @@ struct NodeFactsPayload {
   std::vector<std::string> allows;  // commands that the service may give: "interval", "stop"
   std::vector<GpuFacts> gpus;
   std::vector<AbsentSource> absent;
-  std::string hooks_missing{};  // why a Python with torch does not show its steps
+  std::vector<SlowedReading> slowed{};  // what is read more seldom, to keep to the budget
+  std::string hooks_missing{};          // why a Python with torch does not show its steps
 };
 
 struct JobStart {

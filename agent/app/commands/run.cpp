@@ -192,7 +192,7 @@ CommandEnd Profile(const RunOptions& options) {
   }
   if (relay) relay->CloseInputs();
 
-  Sampler sampler(options.root, clock);
+  Sampler sampler(options.root, clock, options.core_share);
   sampler.Add(
       "process",
       MakeProcessCollector(

@@ -160,7 +160,7 @@ bool NodeJob::AbsentChanged() {
   const SteadyTime now = clock_.Steady();
   if (now - absent_checked_at_ < kAbsentCheckPause) return false;
   absent_checked_at_ = now;
-  return Absent() != absent_;
+  return Absent() != absent_ || sampler_.Slowed() != slowed_;
 }
 
 void NodeJob::SendStart() {
@@ -179,9 +179,11 @@ void NodeJob::SendStart() {
   for (GpuFacts& gpu : sampler_.Gpus()) {
     if (gpus_.contains(gpu.device)) start.facts.gpus.push_back(std::move(gpu));
   }
+  start.facts.slowed = sampler_.Slowed();
   start.facts.absent = Absent();
   session_->SendStart(start);
   absent_ = std::move(start.facts.absent);
+  slowed_ = std::move(start.facts.slowed);
   absent_checked_at_ = clock_.Steady();
 }
 

@@ -102,6 +102,7 @@ class NodeJob {
   bool start_sent_ = false;
   SteadyTime absent_checked_at_{};    // last check of the absent sources
   std::vector<AbsentSource> absent_;  // as sent to the service
+  std::vector<SlowedReading> slowed_;
   std::optional<SteadyTime> gone_since_;
   Time gone_at_{};
   // Whether marks are drained: after the start, and not of a later life of the job.

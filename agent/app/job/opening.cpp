@@ -72,15 +72,17 @@ void Opening::SendStart() {
   start.facts.allows = AllowedWords(options_.allowed);
   start.facts.gpus = gpus_.Facts();
   start.facts.absent = AbsentOf(parts_.sampler);
+  start.facts.slowed = parts_.sampler.Slowed();
   start.facts.hooks_missing = hooks_missing_;
   parts_.session.SendStart(start);
   absent_ = std::move(start.facts.absent);
+  slowed_ = std::move(start.facts.slowed);
 }
 
 bool Opening::SourcesChanged(SteadyTime now) {
   if (!starting_ && now < sources_due_) return false;
   sources_due_ = now + kSourcesPause;
-  return AbsentOf(parts_.sampler) != absent_;
+  return AbsentOf(parts_.sampler) != absent_ || parts_.sampler.Slowed() != slowed_;
 }
 
 // The ranks; the command as long as there are none, and the agent where there is no command.

@@ -53,6 +53,7 @@ class Opening {
   const SteadyTime begun_;
   RunGpus gpus_;
   bool starting_ = true;
+  std::vector<SlowedReading> slowed_;
   std::vector<AbsentSource> absent_;
   SteadyTime sources_due_{}, limits_due_{}, hooks_due_{};
   std::optional<std::uint64_t> limits_changes_{};  // changes of the intake at the last reading

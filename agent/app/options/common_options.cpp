@@ -27,6 +27,9 @@ constexpr Option kUplink[] = {
 
 constexpr Option kSampling[] = {
     {"--interval", "TIME", "500ms", "time between two samples, 100ms to 60s"},
+    {"--budget", "PERCENT", "0.06",
+     "CPU time that reading all sources may take, in % of a core: above it they are read less "
+     "often; 0.001 to 100"},
     {"--root", "DIR", "", "read /proc and /sys of the machine below this folder"},
 };
 
@@ -120,7 +123,16 @@ Result<Duration> ReadDuration(const Arguments& arguments, std::string_view name,
 Result<SamplingOptions> ReadSampling(const Arguments& arguments) {
   const auto interval = ReadDuration(arguments, "--interval", 100ms, 60s);
   if (!interval) return interval.error();
-  return SamplingOptions{.interval = *interval, .root = arguments["--root"]};
+  const std::string& budget = arguments["--budget"];
+  std::optional<double> percent = 0;
+  const auto [end, fault] = std::from_chars(budget.data(), budget.data() + budget.size(), *percent);
+  if (fault != std::errc() || end != budget.data() + budget.size()) percent.reset();
+  if (!percent || !(*percent >= 0.001 && *percent <= 100)) {
+    return Invalid(Format("{} {}: must be 0.001 to 100, in % of a core",
+                          arguments.NameOf("--budget"), Printable(budget, 40)));
+  }
+  return SamplingOptions{
+      .interval = *interval, .root = arguments["--root"], .core_share = *percent / 100};
 }
 
 Result<Duration> ReadPush(const Arguments& arguments) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/app/options/allowed.h"
+#include "agent/collect/reading_plan.h"
 #include "agent/frames/secrets.h"
 #include "agent/send/uplink.h"
 #include "core/base/log.h"
@@ -31,7 +32,8 @@ inline constexpr const char* kTokenVariable = "STEPSCOPE_TOKEN";
 // Options of the sampling.
 struct SamplingOptions {
   Duration interval = 500ms;
-  std::string root{};  // empty: the node's own root
+  std::string root{};                   // empty: the node's own root
+  double core_share = kUsualCoreShare;  // CPU seconds a second that all sources may take
 };
 std::span<const Option> SamplingRows();
 Result<SamplingOptions> ReadSampling(const Arguments& arguments);

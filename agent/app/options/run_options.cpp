@@ -102,6 +102,7 @@ Result<RunOptions> ReadCommon(const Arguments& arguments) {
   if (!push) return push.error();
   options.interval = sampling->interval;
   options.root = sampling->root;
+  options.core_share = sampling->core_share;
   options.push = *push;
   return options;
 }

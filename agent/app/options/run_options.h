@@ -21,9 +21,10 @@ struct RunOptions {
   Duration interval = 500ms;
   Duration push = 2s;
   Allowed allowed{};
-  Duration grace = 120s;  // between SIGTERM and SIGKILL of a stop
-  std::string socket{};   // empty: a socket of the job's own
-  std::string root{};     // empty: the node's own root
+  Duration grace = 120s;                // between SIGTERM and SIGKILL of a stop
+  std::string socket{};                 // empty: a socket of the job's own
+  double core_share = kUsualCoreShare;  // for all sources
+  std::string root{};                   // empty: the node's own root
   bool travelling_output = true;
   bool python_hooks = true;
   SecretOptions secrets{};

@@ -41,6 +41,15 @@ TEST(StartedEvent, SaysWhyHooksAreMissing) {
   EXPECT_EQ(FactsOf(node)["hooks_missing"], "python3: -I");
 }
 
+TEST(StartedEvent, SaysWhatIsReadMoreSeldomToKeepToTheBudget) {
+  NodeFactsPayload node;
+  EXPECT_FALSE(FactsOf(node).contains("read_seldom"));
+  node.slowed = {{"gpu: PCIe bytes", 60s}};
+  const Json facts = FactsOf(node);
+  EXPECT_EQ(facts["read_seldom"][0]["source"], "gpu: PCIe bytes");
+  EXPECT_EQ(facts["read_seldom"][0]["period_s"], 60);
+}
+
 TEST(StartedEvent, KeepsSecretsOfTheCommandOnTheNode) {
   JobStart start;
   // The token is longer than what is sent of a word.

@@ -90,6 +90,13 @@ TEST(RunOptions, ReadsWhatStaysOnTheNode) {
   EXPECT_FALSE(Read({"--job", "j", "--hide", "", "--", "x"}).ok());
 }
 
+TEST(RunOptions, ReadsTheBudgetOfTheSources) {
+  EXPECT_DOUBLE_EQ(Read({"--job", "j", "--", "x"})->core_share, 0.0006);
+  EXPECT_DOUBLE_EQ(Read({"--job", "j", "--budget", "0.5", "--", "x"})->core_share, 0.005);
+  for (const char* budget : {"0", "-1", "101", "x", "", "nan", "1e9"})
+    EXPECT_FALSE(Read({"--job", "j", "--budget", budget, "--", "x"}).ok()) << budget;
+}
+
 TEST(RunOptions, WantsAJob) {
   for (const char* name : {"SLURM_JOB_ID", "KUBERNETES_SERVICE_HOST"}) unsetenv(name);
   EXPECT_NE(Read({"--server", "http://h", "--", "x"}).error().message.find("--job"),
