@@ -85,6 +85,8 @@ std::string StartedEvent(const JobStart& start) {
     slowed.push_back({{"source", one.name}, {"period_s", ToSeconds(one.period)}});
   if (!slowed.empty()) facts["read_seldom"] = std::move(slowed);
   PutLimits(start.facts, facts);
+  if (!start.facts.user.empty()) facts["user"] = ValidUtf8(start.facts.user);
+  if (!start.facts.account.empty()) facts["account"] = ValidUtf8(start.facts.account);
   if (!start.facts.hooks_missing.empty())
     facts["hooks_missing"] = ValidUtf8(start.facts.hooks_missing);
   return Dump(Json{{"event", "started"},

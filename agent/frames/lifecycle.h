@@ -26,6 +26,7 @@ struct NodeFactsPayload {
   std::vector<GpuFacts> gpus;
   std::vector<AbsentSource> absent;
   std::vector<SlowedReading> slowed{};  // what is read more seldom, to keep to the budget
+  std::string user{}, account{};        // whose job it is; the account is Slurm's, or ""
   std::string hooks_missing{};          // why a Python with torch does not show its steps
 };
 

@@ -44,6 +44,7 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
       sampler_(sampler),
       clock_(clock),
       started_(clock.Now()),
+      owner_(job.user),
       way_{.root = options.sampling.root,
            .start_folder = PythonStartFolder(OwnProgram()),
            .socket = intake.socket_path(),
@@ -116,6 +117,7 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     if (command_.empty()) command_ = start.command;
     if (const auto names = NamesOfProcess(name_, start.environment); names && group_.empty())
       group_ = names->group;
+    owner_.Learn(start.environment);
     if (kineto_.empty()) NoteKineto(start.environment);
     for (auto& gpu : GpusOfProcess(start.environment, process.devices, gpus)) gpus_.insert(gpu);
   }
@@ -127,6 +129,7 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
       ticks.training.push_back({Format("rank{}", process.rank), process.pid});
   });
   changed = HooksChanged(processes) || changed;
+  changed = changed || owner_.User() != user_;
   if (changed || gpus_.size() != before || AbsentChanged()) SendStart();
 }
 
@@ -170,6 +173,8 @@ void NodeJob::SendStart() {
                  command_,
                  ReadNodeFacts(options_.sampling.root),
                  options_.secrets};
+  start.facts.user = user_ = owner_.User();
+  start.facts.account = owner_.account();
   start.facts.limits = limits_;
   start.facts.hooks_missing = hooks_missing_;
   start.facts.agent_version = options_.agent_version;

@@ -41,9 +41,11 @@ Opening::Opening(const RunOptions& options, const OpeningParts& parts)
       at_(parts.clock.Now()),
       begun_(parts.clock.Steady()),
       gpus_(options.root, parts.intake, parts.sampler),
+      owner_(geteuid()),
       sources_due_(begun_ + kSourcesPause),
       hooks_due_(begun_ + kFirstHooksPause) {
   gpus_.Update();
+  owner_.Learn(OwnVariable);
   LimitsChanged(begun_);
   SendStart();
 }
@@ -55,7 +57,7 @@ Duration Opening::Update() {
   changed = SourcesChanged(now) || changed;
   changed = LimitsChanged(now) || changed;
   changed = HooksChanged(now) || changed;
-  if (changed) SendStart();
+  if (changed || owner_.User() != user_) SendStart();
   return starting_ ? kWhileStarting : kBetweenUpdates;
 }
 
@@ -72,6 +74,8 @@ void Opening::SendStart() {
   start.facts.allows = AllowedWords(options_.allowed);
   start.facts.gpus = gpus_.Facts();
   start.facts.absent = AbsentOf(parts_.sampler);
+  start.facts.user = user_ = owner_.User();
+  start.facts.account = owner_.account();
   start.facts.slowed = parts_.sampler.Slowed();
   start.facts.hooks_missing = hooks_missing_;
   parts_.session.SendStart(start);

@@ -50,6 +50,15 @@ TEST(StartedEvent, SaysWhatIsReadMoreSeldomToKeepToTheBudget) {
   EXPECT_EQ(facts["read_seldom"][0]["period_s"], 60);
 }
 
+TEST(StartedEvent, SaysWhoseJobItIs) {
+  NodeFactsPayload node;
+  EXPECT_FALSE(FactsOf(node).contains("user"));
+  node.user = "ann";
+  node.account = "physics";
+  EXPECT_EQ(FactsOf(node)["user"], "ann");
+  EXPECT_EQ(FactsOf(node)["account"], "physics");
+}
+
 TEST(StartedEvent, KeepsSecretsOfTheCommandOnTheNode) {
   JobStart start;
   // The token is longer than what is sent of a word.
