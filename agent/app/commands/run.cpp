@@ -12,6 +12,7 @@
 #include "agent/app/job/command_wait.h"
 #include "agent/app/job/execute_command.h"
 #include "agent/app/job/first_agent.h"
+#include "agent/app/job/free_name.h"
 #include "agent/app/job/job_session.h"
 #include "agent/app/job/live_socket.h"
 #include "agent/app/job/opening.h"
@@ -171,19 +172,32 @@ int ReportStartError(const Error& error) {
   return error.code == Code::kNotFound ? 127 : 126;
 }
 
+// Another run of this name has ended: says so first, and takes the next name. Processes find the
+// agent by the name that they were started with.
+RunOptions WithFreeName(const RunOptions& given, const Clock& clock) {
+  RunOptions options = given;
+  if (given.strict_name || !given.named_by.empty() || !given.record_to.empty()) return options;
+  options.job = FreeJobName(given.uplink, given.job, clock);
+  if (options.job == given.job) return options;
+  LogInfo("job {} has ended before: this run is {} (--strict-name keeps the name)", given.job,
+          options.job);
+  return options;
+}
+
 // The whole run; all that it has made is gone when it returns.
-CommandEnd Profile(const RunOptions& options) {
-  auto uplink = MakeUplink(options);
+CommandEnd Profile(const RunOptions& given) {
+  auto uplink = MakeUplink(given);
   if (!uplink) {
     LogError("{}", uplink.error().message);
     return {.exit_code = 2};
   }
-  WarnOfOpenFiles(options.uplink);
+  WarnOfOpenFiles(given.uplink);
   CommandSignals signals;
-  if (!options.command.empty()) AdoptOrphans();
+  if (!given.command.empty()) AdoptOrphans();
   const SystemClock clock;
-  const auto relay = StartRelay(options);
-  const auto intake = StartIntake(options, clock);
+  const auto relay = StartRelay(given);
+  const RunOptions options = WithFreeName(given, clock);
+  const auto intake = StartIntake(given, clock);
   std::optional<ProfiledCommand> command;
   if (!options.command.empty()) {
     auto started = ProfiledCommand::Start(MakeCommand(options, intake.get(), relay.get()), signals);

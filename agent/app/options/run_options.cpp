@@ -20,6 +20,9 @@ constexpr Option kRunOptions[] = {
      "name of the training run: letters, digits and '-', which '_' and '.' become; by default what "
      "the launcher says",
      false, OptionSource::kVariable},
+    {"--strict-name", "", "",
+     "keep the job's name where a job of this name has ended: the run goes on unprofiled then, and "
+     "is not called NAME-2"},
     {"--group", "NAME", "", "what the job is listed under; by default what the launcher says"},
     {"--socket", "PATH", "", "where training processes find the agent; one of the job by default",
      false, OptionSource::kCommandLineOnly},
@@ -88,6 +91,7 @@ Result<RunOptions> ReadCommon(const Arguments& arguments) {
   RunOptions options;
   options.socket = arguments["--socket"];
   options.travelling_output = !arguments.Has("--no-output");
+  options.strict_name = arguments.Has("--strict-name");
   options.python_hooks = !arguments.Has("--no-python");
   options.command = arguments.rest;
   options.log_metrics = arguments.All("--log-metric");

@@ -110,7 +110,7 @@ TEST_F(RunTest, ReportsStartSamplesAndEnd) {
   EXPECT_EQ(frames.back().payload, ended[0]);
   EXPECT_TRUE(std::ranges::any_of(
       frames, [](const Frame& frame) { return frame.head.kind == FrameKind::kTicks; }));
-  EXPECT_EQ(service.connections(), 1);
+  EXPECT_EQ(service.connections(), 2);  // for the name, and for the pushes
 }
 
 TEST_F(RunTest, EndsByTheSignalThatEndedTheCommand) {

@@ -78,6 +78,19 @@ TEST_F(RunAsWrapper, TakesANameWithUnderscoresAndDots) {
   EXPECT_TRUE(agent.WaitForErr("job bert_base.v2 is called bert-base-v2"));
 }
 
+TEST_F(RunAsWrapper, TakesTheNextNameWhereAJobOfThisNameHasEnded) {
+  service.End("job-1");
+  service.End("job-1-2");
+  AgentProcess agent(Run("echo $STEPSCOPE_JOB"));
+  EXPECT_EQ(agent.Wait(), 0);
+  EXPECT_TRUE(agent.WaitForOut("job-1-3\n"));
+  EXPECT_TRUE(agent.WaitForErr("job job-1 has ended before: this run is job-1-3"));
+  EXPECT_TRUE(agent.WaitForErr(service.url() + "/jobs/job-1-3"));
+  AgentProcess strict(Run("echo $STEPSCOPE_JOB", {"--strict-name"}));
+  EXPECT_EQ(strict.Wait(), 0);
+  EXPECT_TRUE(strict.WaitForOut("job-1\n"));
+}
+
 TEST_F(RunAsWrapper, SaysThatTheCommandStandsBehindTwoDashes) {
   AgentProcess agent({"run", "--job", "x1", "sleep", "1"});
   EXPECT_EQ(agent.Wait(), 2);
