@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <fstream>
 
+#include "agent/host/process_text.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "tests/support/agent_process.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_ingest.h"
 #include "tests/support/fake_root.h"
 
@@ -41,6 +44,47 @@ TEST_F(RunAsWrapper, TakesAwayWhatTheCommandLeftBehind) {
           "cat /proc/[0-9]*/stat 2>/dev/null | grep -c \") Z $PPID \""));
   EXPECT_EQ(agent.Wait(), 1);  // grep has found none
   EXPECT_TRUE(agent.WaitForOut("0\n"));
+}
+
+char StateOf(pid_t pid) {
+  std::ifstream file(Format("/proc/{}/stat", pid));
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto stat = ParseProcessStat(text);
+  return stat ? stat->state : '?';
+}
+
+// As a shell's job control wants it: the shell waits for the agent.
+TEST_F(RunAsWrapper, StopsWithACommandThatStopsItselfInTheForeground) {
+  AgentProcess agent(Run("echo ready; kill -STOP $$; echo again; exit 5"), 24, 80);
+  ASSERT_TRUE(agent.WaitForOut("ready"));
+  ASSERT_TRUE(Eventually([&] { return StateOf(agent.pid()) == 'T'; }));
+  EXPECT_EQ(agent.out().find("again"), std::string::npos);
+  agent.Signal(SIGCONT);
+  EXPECT_EQ(agent.Wait(), 5);
+  EXPECT_TRUE(agent.WaitForOut("again"));
+}
+
+TEST_F(RunAsWrapper, GoesOnWhenSomebodyStopsItsCommandInTheBackground) {
+  AgentProcess agent(Run("echo $$; sleep 60"));
+  ASSERT_TRUE(agent.WaitForOut("\n"));
+  const auto command = static_cast<pid_t>(std::atoi(agent.out().c_str()));
+  kill(command, SIGSTOP);
+  ASSERT_TRUE(Eventually([&] { return StateOf(command) == 'T'; }));
+  usleep(100'000);  // time in which it would stop, too
+  EXPECT_NE(StateOf(agent.pid()), 'T');
+  kill(command, SIGKILL);
+  EXPECT_EQ(agent.Wait(), -SIGKILL);
+}
+
+TEST_F(RunAsWrapper, PassesOnRealTimeSignals) {
+  AgentProcess agent(
+      {"run", "--server", service.url(), "--job", "job-1", "--socket", folder.path() + "/a.sock",
+       "--", "/usr/bin/python3", "-c",
+       "import signal, sys, time; signal.signal(signal.SIGRTMIN + 2, lambda *_: sys.exit(9)); "
+       "print('ready', flush=True); time.sleep(60)"});
+  ASSERT_TRUE(agent.WaitForOut("ready"));
+  agent.Signal(SIGRTMIN + 2);
+  EXPECT_EQ(agent.Wait(), 9);
 }
 
 TEST_F(RunAsWrapper, KeepsTheOrderOfOutputAndErrorsInOneFile) {
