@@ -219,22 +219,32 @@ std::string NameOfWord(std::string_view word) {
 // Whether the value of this option is secret whatever it is: --*-key and *_KEY, too.
 bool IsSecretOption(std::string_view name, Names more_names) {
   if (name.ends_with("token")) return !IsTextToken(name, name.size() - 5);
+  // --pwd alone is a folder.
+  if (name == "pwd" || name == "--pwd") return false;
   const auto ends = [&](const SecretName& one) {
-    return name.ends_with(one.name) && one.sure != Sure::kIfRandom && one.name != "pwd";
+    return name.ends_with(one.name) && one.sure != Sure::kIfRandom;
   };
   const auto holds = [&](const std::string& one) {
     return !one.empty() && name.find(Lower(one)) != name.npos;
   };
-  return name.ends_with("-key") || name.ends_with("_key") || name.ends_with(".key") ||
-         std::ranges::any_of(kSecretNames, ends) || std::ranges::any_of(more_names, holds);
+  for (const std::string_view part : {"key", "pass", "pw"}) {
+    const std::size_t size = name.size() - std::min(name.size(), part.size());
+    const char before = size > 0 ? name[size - 1] : '-';
+    if (name.substr(size) == part && std::string_view("-_.").find(before) != part.npos) return true;
+  }
+  return std::ranges::any_of(kSecretNames, ends) || std::ranges::any_of(more_names, holds);
 }
 
-// Hides in `word` what `before` says of it.
-void HideAfter(const std::string& before, std::string& word, Names more_names) {
+// Whether `word` is the value of the option `before`, which names a secret. A token may begin with
+// '-', too; short words that do are options.
+bool IsValueOf(const std::string& before, const std::string& word, Names more_names) {
+  const bool another = word.starts_with("--") || (word.starts_with('-') && word.size() < 9);
   const bool option = before.starts_with('-') && before.find('=') == before.npos;
-  if (option && !word.starts_with('-') && IsSecretOption(NameOfWord(before), more_names)) {
-    word = kHidden;
-  }
+  return option && !another && IsSecretOption(NameOfWord(before), more_names);
+}
+
+// Hides the password in "-u NAME:PASSWORD" of `before` and `word`, and the key behind "login".
+void HideAfter(const std::string& before, std::string& word) {
   if (before == "login" && LooksRandom(word)) word = kHidden;
   const std::size_t colon = word.find(':');
   if ((before == "-u" || before == "--user" || before == "--proxy-user") && colon != word.npos)
@@ -259,12 +269,14 @@ std::vector<std::string> HideSecretWords(std::vector<std::string> words, Names m
   for (std::string& word : words) {
     const std::string original = word;
     const std::size_t equals = word.find('=');
-    if (equals != word.npos && equals + 1 < word.size() &&
-        IsSecretOption(NameOfWord(word), more_names)) {
+    if (IsValueOf(before, word, more_names)) {
+      word = kHidden;
+    } else if (equals != word.npos && equals + 1 < word.size() &&
+               IsSecretOption(NameOfWord(word), more_names)) {
       word.replace(equals + 1, word.npos, kHidden);
     } else {
       word = HideSecrets(std::move(word), more_names);
-      HideAfter(before, word, more_names);
+      HideAfter(before, word);
     }
     before = original;
   }
