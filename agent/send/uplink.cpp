@@ -1,11 +1,16 @@
 #include "agent/send/uplink.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
 #include "core/wire/frame.h"
 #include "core/wire/push_answer.h"
 
 namespace stepscope {
 namespace {
+
+// A job of many ranks and nodes has a long description; answers to pushes are short.
+constexpr std::size_t kLongestAnswer = 4 * 1024 * 1024;
 
 Status CheckUrl(const Url& url, const UplinkOptions& options, const Token& token) {
   const std::string shown = Printable(options.server);
@@ -34,7 +39,7 @@ bool IsRefused(const Result<HttpAnswer>& answer) {
 
 }  // namespace
 
-Result<std::unique_ptr<Uplink>> Uplink::Make(const UplinkOptions& options) {
+Result<std::unique_ptr<Uplink>> Uplink::Make(const UplinkOptions& options, Duration request_limit) {
   auto url = ParseUrl(options.server);
   if (!url) return Invalid("--server: " + url.error().message);
   if (options.cert_file.empty() != options.key_file.empty()) {
@@ -45,7 +50,10 @@ Result<std::unique_ptr<Uplink>> Uplink::Make(const UplinkOptions& options) {
   if (Status good = CheckUrl(*url, options, *token); !good) return good.error();
   std::string base = url->target;
   while (base.ends_with('/')) base.pop_back();
-  auto client = HttpClient::Make(*url, {.tls = {.ca_file = options.ca_file,
+  auto client = HttpClient::Make(*url, {.connect_limit = std::min<Duration>(5s, request_limit),
+                                        .request_limit = request_limit,
+                                        .answer_bytes = kLongestAnswer,
+                                        .tls = {.ca_file = options.ca_file,
                                                 .cert_file = options.cert_file,
                                                 .key_file = options.key_file,
                                                 .way_out = WayOut(options)}});
@@ -98,6 +106,10 @@ Result<HttpAnswer> Uplink::Post(std::string body) {
 
 Result<HttpAnswer> Uplink::AskWhoAmI() {
   return Send({.method = "GET", .target = base_ + "/api/v1/session"});
+}
+
+Result<HttpAnswer> Uplink::AskJob(const std::string& job) {
+  return Send({.method = "GET", .target = base_ + "/api/v1/jobs/" + job});
 }
 
 std::string Uplink::PageOf(const std::string& job) const {

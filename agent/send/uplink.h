@@ -22,8 +22,10 @@ struct UplinkOptions {
 // accepts everything. One thread posts and refreshes; any thread may call Stop.
 class Uplink {
  public:
-  // Invalid when the URL or a file cannot be used, or the token would be sent unencrypted.
-  static Result<std::unique_ptr<Uplink>> Make(const UplinkOptions& options);
+  // Invalid when the URL or a file cannot be used, or the token would be sent unencrypted. No
+  // request takes longer than the limit.
+  static Result<std::unique_ptr<Uplink>> Make(const UplinkOptions& options,
+                                              Duration request_limit = 30s);
 
   static std::unique_ptr<Uplink> To(std::unique_ptr<RecordingWriter> recording);
 
@@ -32,6 +34,9 @@ class Uplink {
 
   // Asks for the session: the agent's identity, and the service's version and time.
   Result<HttpAnswer> AskWhoAmI();
+
+  // Asks for what the service knows of a job.
+  Result<HttpAnswer> AskJob(const std::string& job);
 
   // Reads the token's file; whether it holds another token than the last one used.
   bool RefreshToken() { return token_.Refresh(); }
