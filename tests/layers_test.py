@@ -45,6 +45,7 @@ LAYERS = {
     "core/http": ("core/base",),
     "core/model": ("core/base",),
     "core/wire": ("core/base", "core/model"),
+    "core/trace": CORE,
     "rules/engine": CORE,
     "rules/stats": (*CORE, "rules/engine"),
     "rules/signals": (*CORE, "rules/engine", "rules/stats"),
@@ -110,8 +111,8 @@ LIBRARIES = {
     "spdlog": (r"spdlog/", ("core/base",)),
     "fmt": (r"fmt/", ("core/base",)),
     "libpq": (r"(libpq-fe\.h|postgresql/)", ("server/store/postgres",)),
-    "zstd": (r"zstd", ("core/wire",)),
-    "zlib": (r"zlib\.h", ("server/edge/http", "server/front")),
+    "zstd": (r"zstd", ("core/wire", "core/trace")),
+    "zlib": (r"zlib\.h", ("core/trace", "server/edge/http", "server/front")),
 }
 # OpenSSL is both a TLS library and a set of single functions (hash, signature, seal), so several files know it.
 MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store/schema", "server/access", "server/alert", "server/app/commands"))}
