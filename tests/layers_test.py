@@ -80,6 +80,7 @@ LAYERS = {
     "server/store/annotations": STORE_DATA,
     "server/store/retention": STORE_DATA,
     "server/postgres": STORE,
+    "server/trace": (*CORE, "core/trace"),
     "server/access": STORE,
     "server/front": (*STORE, *EDGE, "server/access"),
     "server/ingest/check": STORE,
