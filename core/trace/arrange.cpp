@@ -119,6 +119,20 @@ void AssignSteps(Trace& trace) {
   }
 }
 
+// Moves the zero of all times to the first of them. Microseconds since 1970 need no base of the
+// file; small numbers without one lie on a clock of their own.
+void Rebase(Trace& trace) {
+  constexpr std::int64_t kYear2001Ns = 1'000'000'000'000'000'000;
+  std::int64_t first = trace.memory.empty() ? INT64_MAX : trace.memory.front().at_ns;
+  for (const TraceSpan& span : trace.spans) first = std::min(first, span.start_ns);
+  if (first == INT64_MAX) return;
+  if (!trace.has_base && first >= kYear2001Ns) trace.has_base = true;
+  for (TraceSpan& span : trace.spans) span.start_ns -= first;
+  for (MemoryEvent& event : trace.memory) event.at_ns -= first;
+  for (TraceStep& step : trace.steps) step.start_ns -= first, step.end_ns -= first;
+  trace.base_ns = trace.base_ns < INT64_MAX - first ? trace.base_ns + first : first;
+}
+
 }  // namespace
 
 void Arrange(Trace& trace) {
@@ -127,10 +141,7 @@ void Arrange(Trace& trace) {
   std::ranges::stable_sort(trace.memory, {}, &MemoryEvent::at_ns);
   FindSteps(trace);
   AssignSteps(trace);
-  // Microseconds since 1970 need no base; small numbers without one lie on a clock of their own.
-  constexpr std::int64_t kYear2001Ns = 1'000'000'000'000'000'000;
-  if (!trace.has_base && !trace.spans.empty() && FirstOf(trace) >= kYear2001Ns)
-    trace.has_base = true;
+  Rebase(trace);
 }
 
 }  // namespace stepscope

@@ -8,6 +8,8 @@ namespace stepscope {
 // finds the steps and says to which each span belongs. A span of the host belongs to the step in
 // which it begins; work of a device to the step in which it was launched, whenever it ran.
 //
+// Times then count from the first one; Trace::base_ns moves with it.
+//
 // Steps are the annotations ProfilerStep#N; where there are none, a step ends where the optimizer's
 // does, and steps are numbered from 0.
 void Arrange(Trace& trace);

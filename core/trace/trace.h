@@ -96,7 +96,7 @@ struct Trace {
   StepMarkers step_markers = StepMarkers::kNone;
   TraceFaults faults;
 
-  std::int64_t base_ns = 0;                 // since the epoch
+  std::int64_t base_ns = 0;                 // the zero of all times, since the epoch
   bool has_base = false;                    // false: spans may lie on a clock of their own
   std::int64_t rank = -1, world_size = -1;  // -1: not said
   std::string host, trace_id, device_name, backend;
