@@ -3,8 +3,10 @@
 import pytest
 
 from tests.sql_rules_test import (
-    RULES, changes_one_class, citus_faults, classes_have_tables, conflicts_know_no_clock, groups_plainly, has_a_class, has_a_primary_key,
-    has_no_foreign_key, has_no_trigger, identities_are_bigint, is_in_lower_case, joins_by_job, keeps_the_job, keys_hold_the_job, locks_one_job, looks_inward_alone, notifies_alone,
+    RULES, changes_by_immutable_functions, changes_one_class, citus_faults, classes_have_tables, conflicts_know_no_clock, groups_plainly, has_a_class, has_a_primary_key,
+    has_no_foreign_key, has_no_trigger, identities_are_bigint, is_in_lower_case, joins_by_job,
+    joins_distributed_tables_first, keeps_the_job, keys_hold_the_job, locks_one_job, looks_inward_alone, names_the_job_in_subqueries,
+    notifies_alone,
     payloads_are_external, skips_locks_on_local_tables, writes_are_not_volatile,
 )
 from tests.support import sql
@@ -50,6 +52,29 @@ REFUSED = [
     (changes_one_class, "update nodes set name = '' from tokens where token_id = $1", "changes nodes by tokens, which is local"),
     (looks_inward_alone, "select 1 from jobs where exists (select 1 from nodes n where n.job_id = jobs.job_id)", "a subquery over nodes depends on jobs"),
     (looks_inward_alone, "select (select count(*) from nodes n where n.job_id = j.job_id) from jobs j", "a subquery over nodes depends on jobs"),
+    # The statements that Citus 12.1 and 13.2 refused, and those that asked every shard.
+    (changes_by_immutable_functions,
+     "update nodes set facts = $3::jsonb || jsonb_strip_nulls(jsonb_build_object('last_command', facts -> 'last_command')) where job_id = $1 and node_id = $2",
+     "changes nodes by jsonb_build_object, which is stable, of its columns"),
+    (changes_by_immutable_functions,
+     "update rule_states set told = coalesce(told, jsonb_build_object('status', $2::text)) where job_id = $1",
+     "changes rule_states by jsonb_build_object, which is stable, within coalesce or case"),
+    (changes_by_immutable_functions,
+     "update rule_states set told = coalesce(told, jsonb_build_object('status', status, 'active', verdict -> 'active')) where job_id = $1",
+     "changes rule_states by jsonb_build_object, which is stable, of its columns"),
+    (changes_by_immutable_functions,
+     "update rule_states s set told = case when given.progress = 'begins' then jsonb_build_object('status', s.status) end "
+     "from unnest($2::bigint[], $3::text[]) as given (rule_config_id, progress) where s.job_id = $1 and s.rule_config_id = given.rule_config_id",
+     "changes rule_states by jsonb_build_object, which is stable, of its columns"),
+    (changes_by_immutable_functions,
+     "update jobs set configuration = configuration || jsonb_build_object('intervals', coalesce(configuration -> 'intervals', '[]')) where job_id = $1",
+     "changes jobs by jsonb_build_object, which is stable, of its columns"),
+    (joins_distributed_tables_first,
+     "select 1 from jobs join rule_configs c using (job_id) join rule_states s using (job_id, rule_config_id) where job_group = $1",
+     "joins rule_configs and rule_states behind jobs: put them first"),
+    (names_the_job_in_subqueries,
+     "select (select from_us from frames f where f.job_id = n.job_id and kind = 1 order by to_us limit 1) from nodes n where job_id = $1",
+     "a subquery over frames takes its job from n: name it by `job_id = $n`"),
     (is_in_lower_case, "select 1 FROM nodes", "FROM is not in lower case"),
 ]
 KEPT = [
@@ -67,6 +92,12 @@ KEPT = [
     (keeps_the_job, "update nodes set name = $1 where job_id = $2"),
     (changes_one_class, "insert into rule_tasks (job_id) select job_id from rule_configs"),
     (looks_inward_alone, "select 1 from jobs where job_id in (select job_id from nodes)"),
+    (changes_by_immutable_functions, "update jobs set configuration = configuration || jsonb_build_object('rules', $2::jsonb) where job_id = $1"),
+    (changes_by_immutable_functions, "update deliveries set attempts = attempts || jsonb_build_array(attempt)"),
+    (joins_distributed_tables_first, "select 1 from rule_configs c join rule_states s using (job_id, rule_config_id) join jobs using (job_id)"),
+    (joins_distributed_tables_first, "select 1 from jobs join nodes using (job_id)"),
+    (names_the_job_in_subqueries, "select (select from_us from frames f where f.job_id = $1 limit 1) from nodes n where job_id = $1"),
+    (names_the_job_in_subqueries, "select 1 from (select 1 from nodes n join ranks r on r.job_id = n.job_id) as x"),
     (is_in_lower_case, "select 1 from jobs where status = 'InProgress'"),
 ]
 

@@ -1,7 +1,8 @@
 """One SQL for PostgreSQL and Citus: which class each table is, and what statements over it may not do.
 
-Citus itself is not part of any test: these are its published limits (docs/decisions/0008-citus.md), held against every migration
-and every statement in the C++ source. sql_refused_test.py shows each rule a text that it must refuse.
+What Citus refuses, and what it would ask every machine for, held against every migration and every statement in the C++ source
+(docs/decisions/0008-citus.md). tests/citus asks Citus itself, where there is one. sql_refused_test.py shows each rule a text that it must
+refuse, among them the statements that Citus refused.
 """
 
 import re
@@ -57,6 +58,10 @@ TABLE_BYTES = "create or replace function table_bytes(name regclass) returns big
 
 OUR_TIME = r"\b(now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\(|\bcurrent_(timestamp|time|date)\b"
 VOLATILE = r"\b(clock_timestamp|timeofday|random|gen_random_uuid|nextval)\("
+
+
+# Functions of PostgreSQL that are not immutable, though they look so: how a value becomes JSON or text may depend on settings.
+STABLE = r"\b(jsonb?_build_(?:object|array)|jsonb?_object_agg|jsonb?_agg|to_jsonb?|concat|concat_ws|format|to_char|to_timestamp|now)\("
 
 
 def of_class(statement, *classes):
@@ -150,7 +155,7 @@ def joins_by_job(statement):
             continue  # compared by job_id
         if word == "join":
             behind = re.split(r" (?:where|order by|group by|limit|(?:left |inner |cross )?join) ", behind.removeprefix("join "))[0]
-        if not re.search(r"using \([^)]*\bjob_id\b|\.job_id = \w+\.job_id|\bjob_id = \$\d", behind):
+        if not re.search(r"using \([^)]*\bjob_id\b|\.job_id = \w+\.job_id|\bjob_id = (\$\d|\{\d\})", behind):
             yield f"joins {name} without job_id"
 
 
@@ -182,6 +187,46 @@ def looks_inward_alone(statement):
                 yield f"a subquery over {', '.join(of_class(inner, DISTRIBUTED))} depends on {name}"
 
 
+def changes_by_immutable_functions(statement):
+    """Citus sends a change to the shard as text: a function that may answer otherwise there is worked out before, so it sees no row."""
+    target = statement.target()
+    if not re.match(r"update\b", statement.text) or CLASSES.get(target) not in (DISTRIBUTED, REFERENCE):
+        return
+    for found in re.finditer(STABLE, statement.text):
+        arguments = sql.bracket(statement.text, found.end() - 1)
+        if re.search(r"[a-z]", re.sub(r"\$\d+(::[a-z ]+(\[\])?)?", "", arguments)):
+            yield f"changes {target} by {found[1]}, which is stable, of its columns"
+        elif any(found.start() in span for span in conditional(statement.text)):
+            yield f"changes {target} by {found[1]}, which is stable, within coalesce or case"
+
+
+def conditional(text):
+    """The places of each `coalesce` and `case`."""
+    for found in re.finditer(r"\bcoalesce(?=\()", text):
+        yield range(found.end(), found.end() + len(sql.bracket(text, found.end())))
+    for found in re.finditer(r"\bcase\b.*?\bend\b", text):
+        yield range(*found.span())
+
+
+def joins_distributed_tables_first(statement):
+    """Citus joins from left to right: behind a reference table it does not see that two others lie side by side."""
+    for found in re.finditer(r"\bfrom (\w+)(?: (?:as )?(?!join|left|inner)\w+)? ((?:left |inner )?join .*?)(?= where | group by | order by |$)", statement.text):
+        joined = [name for name in re.findall(r"\bjoin (\w+)", found[2]) if CLASSES.get(name) == DISTRIBUTED]
+        if CLASSES.get(found[1]) == REFERENCE and len(joined) > 1:
+            yield f"joins {' and '.join(joined)} behind {found[1]}: put them first"
+
+
+def names_the_job_in_subqueries(statement):
+    """A subquery whose job comes from a row outside of it may be about any job, so every shard is asked."""
+    for at in (found.start() for found in re.finditer(r"\((?=select )", statement.text)):
+        inner = sql.Statement("", sql.bracket(statement.text, at))
+        spread = of_class(inner, DISTRIBUTED)
+        own = {name for found in re.finditer(r"\b(?:from|join) (\w+)(?: (?:as )?(\w+))?", inner.text) for name in found.groups() if name}
+        outer = [alias for alias in re.findall(r"\bjob_id = (\w+)\.job_id", inner.text) if alias not in own]
+        if spread and outer:
+            yield f"a subquery over {', '.join(spread)} takes its job from {outer[0]}: name it by `job_id = $n`"
+
+
 def is_in_lower_case(statement):
     if found := re.search(r"\b[A-Z]+\b", re.sub(r'"[^"]*"|E?\'\'', "", statement.text)):
         yield f"{found[0]} is not in lower case"
@@ -190,7 +235,8 @@ def is_in_lower_case(statement):
 RULES = (
     has_a_class, keys_hold_the_job, has_a_primary_key, has_no_foreign_key, has_no_trigger, identities_are_bigint, conflicts_know_no_clock,
     writes_are_not_volatile, skips_locks_on_local_tables, locks_one_job, notifies_alone, groups_plainly, joins_by_job, keeps_the_job,
-    changes_one_class, looks_inward_alone, is_in_lower_case,
+    changes_one_class, looks_inward_alone, changes_by_immutable_functions, joins_distributed_tables_first, names_the_job_in_subqueries,
+    is_in_lower_case,
 )
 
 
@@ -259,6 +305,12 @@ def test_every_statement_keeps_the_rule(rule):
 @pytest.mark.parametrize("rule", WHOLE, ids=lambda rule: rule.__name__)
 def test_the_migrations_keep_the_rule(rule):
     assert list(rule(ALL)) == []
+
+
+def test_a_plan_for_any_values_is_forced_in_one_place():
+    """Which PostgreSQL alone comes to: Connection leaves the choice to a database that has Citus."""
+    files = [*(ROOT / "server").rglob("*.cpp"), *(ROOT / "server").rglob("*.h")]
+    assert [file.name for file in files if "force_generic_plan" in file.read_text()] == ["session_settings.h"]
 
 
 def test_the_files_for_citus_keep_the_classes():

@@ -30,7 +30,7 @@ void SampleLoop::Run(std::stop_token stop) {
     }
     const Time woken = clock_.Now();
     const Time after = NextTick(woken, interval);
-    const bool early = woken < due && due - woken < interval;
+    const bool early = woken < due && due - woken <= interval;
     if (early) continue;
     // Ticks during a sleep of the machine are not made up for.
     take_(after - interval, sampler_.Sample());

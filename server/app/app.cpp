@@ -25,7 +25,8 @@ constexpr Duration kHousekeepingEvery = 30s;
 constexpr Duration kLostAfter = 10min;
 constexpr std::size_t kPageConnections = 16;
 constexpr std::size_t kBlockBytes = 64 * 1024 * 1024;  // blocks that charts have read
-constexpr std::size_t kFurtherConnections = 9;         // ingest, outbox, heartbeats, compactor, ...
+constexpr std::size_t kFurtherConnections = 8;         // outbox, heartbeats, compactor, ...
+constexpr std::size_t kWritersOfCluster = 8;           // each writes one job's pushes
 
 Status MakeDataDir(const std::string& path) {
   std::error_code fault;
@@ -105,11 +106,15 @@ Status App::StartDatabase(const Pause& pause) {
     postgres_ = std::move(*postgres);
     url = postgres_->url();
   }
+  if (Status done = MigrateWhenUp(url, settings_.database_wait, pause); !done) return done;
+  const auto connection = Connection::Open(url);
+  if (!connection) return connection.error();
+  if ((*connection)->distributed()) writers_ = kWritersOfCluster;
   work_database_ = std::make_unique<Database>(
-      url, static_cast<std::size_t>(settings_.evaluators) + kFurtherConnections);
+      url, static_cast<std::size_t>(settings_.evaluators) + kFurtherConnections + writers_);
   blocks_ = std::make_unique<BlockCache>(kBlockBytes);
   page_database_ = std::make_unique<Database>(url, kPageConnections, blocks_.get());
-  return MigrateWhenUp(url, settings_.database_wait, pause);
+  return {};
 }
 
 Status App::OpenAlerts() {
@@ -129,6 +134,7 @@ void App::StartWork() {
   IngestOptions ingest;
   ingest.default_rules = default_rules_;
   ingest.public_url = url_;
+  ingest.writers = writers_;
   ingest_ = std::make_unique<Ingest>(*work_database_, clock_, ingest);
   // The storage of a database elsewhere cannot be seen from here.
   pressure_ =

@@ -67,6 +67,7 @@ class App {
   std::atomic<bool> stopping_{false};
   // Members are built in this order and destroyed in reverse.
   std::unique_ptr<EmbeddedPostgres> postgres_;
+  std::size_t writers_ = 1;                  // of pushes
   std::unique_ptr<Database> work_database_;  // for ingest, evaluators, outbox, housekeeping
   std::unique_ptr<BlockCache> blocks_;       // blocks read over page_database_
   std::unique_ptr<Database> page_database_;  // for requests, so that pages never starve the work

@@ -4,10 +4,12 @@
 #include <map>
 #include <string>
 
+#include "core/base/guarded.h"
+
 namespace stepscope {
 
 // The senders that nodes were found to belong to, for 30 s, so that not every group asks the
-// database. Bounded. For one thread.
+// database. Bounded. Safe from any thread.
 class BoundNodes {
  public:
   static constexpr std::int64_t kFreshUs = 30'000'000;
@@ -21,7 +23,7 @@ class BoundNodes {
     std::string sender;
     std::int64_t put_us = 0;
   };
-  std::map<std::string, Entry> entries_;
+  Guarded<std::map<std::string, Entry>> entries_;
 };
 
 }  // namespace stepscope

@@ -1,10 +1,12 @@
-// The calls that bring pushes, and the one thread that writes them.
+// The calls that bring pushes, and the threads that write them.
 
 #include "server/ingest/ingest.h"
 
 #include <exception>
 #include <future>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "core/base/guarded.h"
 #include "core/base/log.h"
@@ -14,6 +16,7 @@
 #include "server/ingest/check/sample_frames.h"
 #include "server/ingest/check/sample_sessions.h"
 #include "server/ingest/check/series_names.h"
+#include "server/ingest/job_pauses.h"
 #include "server/ingest/push_queue.h"
 #include "server/ingest/recent.h"
 #include "server/ingest/replies.h"
@@ -22,14 +25,20 @@
 namespace stepscope {
 namespace {
 
-// The transactions of the last minute that were committed, and since when one runs.
+// The transactions of the last minute that were committed, and since when those of now run.
 struct Commits {
   RecentTimes recent;
-  std::optional<SteadyTime> running;
+  std::multiset<SteadyTime> running;
 };
 
 PushReply TakesLong() {
   return Refused(503, "unavailable", "ingest: the database takes long; send it again");
+}
+
+// What is not understood will not be, however often it is sent: it is a fault of ours.
+PushReply NotStored(const Error& error) {
+  if (error.code == Code::kInternal) return Refused(500, "internal", error.message);
+  return Refused(503, "unavailable", error.message);
 }
 
 // A sender that gets no reply, for want of memory, asks again; the others get theirs.
@@ -51,10 +60,11 @@ struct Ingest::Core {
   SeriesNames series;
   SampleSessions sessions;
   PushQueue queue;
-  BoundNodes bound;  // for the writer
+  BoundNodes bound;
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
-  Worker writer;  // last: its thread uses the members above
+  JobPauses pauses;             // of jobs whose machine does not answer
+  std::vector<Worker> writers;  // last: their threads use the members above
 
   Core(Database& db, const Clock& time, IngestOptions with)
       : database(db),
@@ -67,7 +77,7 @@ struct Ingest::Core {
   void Store(const PushBatch& batch);
   void Remember(const WaitingPush& waiting);
   Status StoreAll(const PushBatch& batch);
-  void Count(const PushBatch& batch, Duration took, bool stored);
+  void Count(const PushBatch& batch, SteadyTime begun, bool stored);
 };
 
 // Writes pushes as they come; when the stop is asked for, until none waits.
@@ -86,20 +96,21 @@ void Ingest::Core::Run(std::stop_token stop) {
 void Ingest::Core::Store(const PushBatch& batch) {
   if (batch.empty()) return;
   const SteadyTime begun = clock.Steady();
-  commits.Change([&](Commits& now) { now.running = begun; });
+  commits.Change([&](Commits& now) { now.running.insert(begun); });
   const Status stored = StoreAll(batch);
   if (!stored) LogWarning("ingest: a group was not stored: {}", stored.error().message);
-  Count(batch, clock.Steady() - begun, stored.ok());
-  std::size_t bytes = 0;
+  Count(batch, begun, stored.ok());
+  PushQueue::Taken taken{batch.front()->push.job, 0};
+  if (options.writers > 1) pauses.Note(taken.job, stored, clock.Steady());
   for (const auto& waiting : batch) {
     if (stored) Remember(*waiting);
     SendReply(waiting->take, [&] {
       return stored ? ReplyTo(waiting->push, waiting->outcome, clock.Now())
-                    : Refused(503, "unavailable", stored.error().message);
+                    : NotStored(stored.error());
     });
-    bytes += waiting->bytes;
+    taken.bytes += waiting->bytes;
   }
-  queue.Release(bytes);
+  queue.Release(taken);
 }
 
 // Remembers schemas when they are committed, and not before.
@@ -126,10 +137,12 @@ Status Ingest::Core::StoreAll(const PushBatch& batch) {
   return stored;
 }
 
-void Ingest::Core::Count(const PushBatch& batch, Duration took, bool stored) {
+void Ingest::Core::Count(const PushBatch& batch, SteadyTime begun, bool stored) {
+  const SteadyTime ended = clock.Steady();
+  const Duration took = ended - begun;
   commits.Change([&](Commits& now) {
-    if (stored) now.recent.Add(clock.Steady(), took);
-    now.running.reset();
+    if (stored) now.recent.Add(ended, took);
+    now.running.erase(now.running.find(begun));
   });
   figures.Change([&](IngestFigures& now) {
     ++(stored ? now.groups : now.groups_failed);
@@ -152,14 +165,16 @@ void Ingest::Core::Count(const PushBatch& batch, Duration took, bool stored) {
 Ingest::Ingest(Database& database, const Clock& clock, IngestOptions options)
     : core_(std::make_unique<Core>(database, clock, std::move(options))) {
   Core& core = *core_;
-  core.writer = Worker("ingest", [&core](std::stop_token stop) { core.Run(stop); });
+  for (std::size_t i = 0; i < core.options.writers; ++i) {
+    core.writers.emplace_back("ingest", [&core](std::stop_token stop) { core.Run(stop); });
+  }
 }
 
 // Pushes that came before are written; later ones are refused.
 Ingest::~Ingest() {
   core_->queue.Close();
-  core_->writer.RequestStop();
-  core_->writer.Join();
+  for (Worker& writer : core_->writers) writer.RequestStop();
+  for (Worker& writer : core_->writers) writer.Join();
 }
 
 std::optional<ReceivedPush> Ingest::Receive(std::string_view body, MayWait may_wait) {
@@ -223,6 +238,10 @@ void Ingest::Enqueue(CheckedPush push, std::size_t body_bytes, std::string sende
                        core_->options.most_new_series)));
   }
   waiting->take = std::move(take);
+  if (core_->pauses.IsPaused(waiting->push.job, core_->clock.Steady())) {
+    return waiting->take(Refused(503, "unavailable",
+                                 "ingest: the machine of this job does not answer; send it again"));
+  }
   if (core_->queue.Add(waiting)) return;
   waiting->take(Refused(503, "unavailable", "ingest: too many pushes wait; send it again"));
 }
@@ -231,7 +250,8 @@ IngestFigures Ingest::figures() const {
   IngestFigures now = core_->figures.Read([](const IngestFigures& value) { return value; });
   now.commit_p95 = core_->commits.Read([this](const Commits& commits) {
     const SteadyTime at = core_->clock.Steady();
-    const Duration running = commits.running ? at - *commits.running : Duration::zero();
+    const bool none = commits.running.empty();
+    const Duration running = none ? Duration::zero() : at - *commits.running.begin();
     return std::max(commits.recent.P95(at), running);
   });
   core_->queue.FillFigures(now);

@@ -30,8 +30,11 @@ struct IngestOptions {
   std::size_t queue_bytes = 64 * 1024 * 1024;  // bytes, with those that are being stored
   Duration queue_age = 2s;                     // how long the first of them waits
   std::int64_t most_new_series = 100'000;      // new series of one sender within 24 hours
-  std::size_t group_frames = 256;              // most frames in one transaction ...
-  Duration group_wait = 5ms;  // ... and how long the first of a group waits for others
+  // Threads that write. With several each transaction is of one job: where Citus spreads jobs over
+  // machines, one that is away holds up no other, and all of them work at once.
+  std::size_t writers = 1;
+  std::size_t group_frames = 256;  // most frames in one transaction ...
+  Duration group_wait = 5ms;       // ... and how long the first of a group waits for others
   Duration answer_within = kPushAnsweredWithin;
 };
 
@@ -39,8 +42,7 @@ struct IngestOptions {
 struct PushReply {
   int status = 200;
   // 400 bad-frame, 403 node-bound, 409 gap, 409 unknown-schema, 410 unknown-job, 429 limit-series,
-  // 503 unavailable;
-  // "" for 200
+  // 500 internal, 503 unavailable; "" for 200
   std::string problem_code;
   std::string detail;  // one sentence
   PushAnswer answer;
@@ -71,8 +73,8 @@ struct IngestFigures {
 // transaction (group commit) and answers when it is committed. A repeat is acknowledged again, a
 // hole is refused, nothing is stored twice.
 //
-// One thread of its own writes. All functions may be called from any thread. When the object goes,
-// pushes that wait are still answered.
+// Threads of its own write, one by default. All functions may be called from any thread. When the
+// object goes, pushes that wait are still answered.
 class Ingest {
  public:
   Ingest(Database& database, const Clock& clock, IngestOptions options);

@@ -57,6 +57,33 @@ PushLanes::Waiting PushLanes::TakeNext() {
   return TakeFrom(senders_.begin(), senders_.front().jobs.begin());
 }
 
+std::optional<std::pair<std::string, std::string>> PushLanes::NextJob(const MayGo& may) const {
+  for (const Sender& sender : senders_) {
+    for (const Job& job : sender.jobs) {
+      if (may(job.name)) return std::pair(sender.name, job.name);
+    }
+  }
+  return std::nullopt;
+}
+
+bool PushLanes::HasJob(const MayGo& may) const {
+  return NextJob(may).has_value();
+}
+
+std::vector<PushLanes::Waiting> PushLanes::TakeJob(const MayGo& may, std::size_t most_frames) {
+  std::vector<Waiting> taken;
+  const auto next = NextJob(may);
+  if (!next) return taken;
+  std::size_t frames = 0;
+  while (const Job* lane = Find(next->first, next->second)) {
+    frames += lane->waiting.front()->push.frames.size();
+    if (!taken.empty() && frames > most_frames) break;
+    const auto sender = by_name_.find(next->first)->second;
+    taken.push_back(TakeFrom(sender, sender->by_name.find(next->second)->second));
+  }
+  return taken;
+}
+
 std::vector<PushLanes::Waiting> PushLanes::TakeBefore(SteadyTime then) {
   std::vector<std::pair<std::string, std::string>> late;
   for (const Sender& sender : senders_) {

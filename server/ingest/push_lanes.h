@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -34,6 +35,11 @@ class PushLanes {
   // The push whose turn it is; null when none waits.
   const WaitingPush* Next() const;
   Waiting TakeNext();
+  // Pushes of one sender and one job, in order, until they have `most_frames`; at least one. The
+  // job is the one whose turn it is among those that `may` go; empty when none of them waits.
+  using MayGo = std::function<bool(const std::string& job)>;
+  std::vector<Waiting> TakeJob(const MayGo& may, std::size_t most_frames);
+  bool HasJob(const MayGo& may) const;
   // Takes the pushes that came before then.
   std::vector<Waiting> TakeBefore(SteadyTime then);
 
@@ -62,6 +68,8 @@ class PushLanes {
   };
   using Senders = std::list<Sender>;
 
+  // The names of the sender and the job whose turn it is; nullopt where none may go.
+  std::optional<std::pair<std::string, std::string>> NextJob(const MayGo& may) const;
   const Job* Find(const std::string& sender, const std::string& job) const;
   Waiting TakeFrom(Senders::iterator sender, std::list<Job>::iterator job);
 

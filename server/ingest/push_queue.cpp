@@ -19,8 +19,19 @@ bool PushQueue::HasRoom(const Content& content, const WaitingPush& push) const {
   return !first || clock_.Steady() - *first <= options_.queue_age;
 }
 
+namespace {
+
+// The jobs that nobody writes.
+PushLanes::MayGo Except(const std::set<std::string>& taken) {
+  return [&taken](const std::string& job) { return !taken.contains(job); };
+}
+
+}  // namespace
+
 void PushQueue::Signal(const Content& content) {
-  signal_.Set(!content.waiting.empty(), content.waiting.frames() >= options_.group_frames);
+  const PushLanes& waiting = content.waiting;
+  const bool some = one_writer() ? !waiting.empty() : waiting.HasJob(Except(content.jobs_taken));
+  signal_.Set(some, waiting.frames() >= options_.group_frames);
 }
 
 bool PushQueue::Add(std::unique_ptr<WaitingPush>& push) {
@@ -44,24 +55,36 @@ PushBatch PushQueue::TakeLate() {
   });
 }
 
+PushBatch PushQueue::TakeMixed(PushLanes& waiting) const {
+  PushBatch batch;
+  std::size_t frames = 0;
+  while (const WaitingPush* next = waiting.Next()) {
+    const std::size_t more = next->push.frames.size();
+    if (!batch.empty() && frames + more > options_.group_frames) break;
+    frames += more;
+    batch.push_back(waiting.TakeNext());
+  }
+  return batch;
+}
+
 PushBatch PushQueue::TakeBatch() {
   return content_.Change([this](Content& content) {
-    PushBatch batch;
-    std::size_t frames = 0;
-    while (const WaitingPush* next = content.waiting.Next()) {
-      const std::size_t more = next->push.frames.size();
-      if (!batch.empty() && frames + more > options_.group_frames) break;
-      frames += more;
-      content.written += next->bytes;
-      batch.push_back(content.waiting.TakeNext());
-    }
+    PushBatch batch =
+        one_writer() ? TakeMixed(content.waiting)
+                     : content.waiting.TakeJob(Except(content.jobs_taken), options_.group_frames);
+    for (const auto& push : batch) content.written += push->bytes;
+    if (!one_writer() && !batch.empty()) content.jobs_taken.insert(batch.front()->push.job);
     Signal(content);
     return batch;
   });
 }
 
-void PushQueue::Release(std::size_t bytes) {
-  content_.Change([&](Content& content) { content.written -= bytes; });
+void PushQueue::Release(const Taken& taken) {
+  content_.Change([&](Content& content) {
+    content.written -= taken.bytes;
+    content.jobs_taken.erase(taken.job);
+    Signal(content);
+  });
 }
 
 void PushQueue::FillFigures(IngestFigures& figures) const {

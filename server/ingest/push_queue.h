@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -15,7 +17,7 @@ namespace stepscope {
 
 using PushBatch = std::vector<std::unique_ptr<WaitingPush>>;
 
-// The queue between senders of pushes and the one thread that writes them. Bounded by number and
+// The queue between senders of pushes and the threads that write them. Bounded by number and
 // bytes, and for each job by how long its first push has waited: a queue that is longer than
 // anybody waits does harm. Of the bytes that others leave, a sender may have three quarters and a
 // job half, so that there is always room for somebody else. Safe from any thread.
@@ -36,19 +38,28 @@ class PushQueue {
   }
   bool some() const { return signal_.some(); }
 
-  PushBatch TakeLate();   // pushes whose senders have ceased to wait
-  PushBatch TakeBatch();  // as many pushes, in turns, as go into one transaction
+  PushBatch TakeLate();  // pushes whose senders have ceased to wait
+  // As many pushes, in turns, as go into one transaction. Where several threads write they are of
+  // one job, which nobody else writes until its release.
+  PushBatch TakeBatch();
   // A batch that was taken counts with its bytes until it is answered.
-  void Release(std::size_t bytes);
+  struct Taken {
+    std::string job;
+    std::size_t bytes = 0;
+  };
+  void Release(const Taken& taken);
 
   void FillFigures(IngestFigures& figures) const;
 
  private:
   struct Content {
     PushLanes waiting;
-    std::size_t written = 0;  // bytes that are being stored
+    std::size_t written = 0;           // bytes that are being stored
+    std::set<std::string> jobs_taken;  // where several threads write
     bool closed = false;
   };
+  bool one_writer() const { return options_.writers == 1; }
+  PushBatch TakeMixed(PushLanes& waiting) const;
   bool HasRoom(const Content& content, const WaitingPush& push) const;
   void Signal(const Content& content);
 

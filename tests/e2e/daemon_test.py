@@ -49,6 +49,12 @@ class Daemon:
     def said(self, text):
         return self.log.read_text().count(text) if self.log.exists() else 0
 
+    def wait_until_said(self, text):
+        try:
+            wait_for(lambda: self.said(text), f"the log says {text!r}")
+        except AssertionError as late:
+            raise AssertionError(f"{late}; it says:\n{self.log.read_text()}") from None
+
     def stop(self):
         begin = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
@@ -253,7 +259,8 @@ def deaf(folder):
 
 def test_a_training_that_names_a_job_and_cannot_be_heard_is_logged(folder, daemon):
     with deaf(folder):
-        wait_for(lambda: daemon.said("job deaf: ") and daemon.said("-S leaves out site"), "the log names it")
+        daemon.wait_until_said("job deaf: ")
+        assert daemon.said("-S leaves out site")
 
 
 def test_the_job_of_a_training_that_is_matched_says_why_it_has_no_steps(service, folder):

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "core/base/text.h"
 #include "server/postgres/embedded_postgres.h"
@@ -33,6 +34,14 @@ void Need(const Status& status) {
   if (!status) GiveUp(status.error().message);
 }
 
+// A coordinator that keeps the shards itself, few of them, since each test copies them.
+constexpr char kMakeCitus[] = R"(
+create extension citus;
+select citus_set_coordinator_host(host(inet_server_addr()), inet_server_port());
+select citus_set_node_property(nodename, nodeport, 'shouldhaveshards', true) from pg_dist_node;
+set citus.shard_count = 4)";
+constexpr int kTries = 5;  // the maintenance daemon of Citus holds a database for a moment
+
 // The URL with another database: its name is between the last '/' and '?'.
 std::string WithDatabase(const std::string& url, const std::string& name) {
   const std::size_t question = std::min(url.find('?'), url.size());
@@ -56,24 +65,50 @@ class Cluster {
     return Need(Connection::Open(WithDatabase(maker_url_, database), 60s));
   }
   void Make(const std::string& name, const std::string& pattern) const {
-    const char* const owner = postgres_ ? "stepscope" : "current_user";
-    Need(Connect()->Execute(
-        Format("create database {} template {} owner {}", name, pattern, owner)));
+    const char* const owner = postgres_ ? " owner stepscope" : "";
+    Change(Format("create database {} template {}{}", name, pattern, owner));
+  }
+  void Drop(const std::string& name) const {
+    Change(Format("drop database {} with (force)", name));
   }
 
  private:
   Cluster() : pattern_(Format("stepscope_pattern_{}", getpid())) {
-    const char* given = std::getenv("STEPSCOPE_TEST_DATABASE_URL");
+    const char* const citus = std::getenv("STEPSCOPE_CITUS_URL");
+    const char* const given = citus ? citus : std::getenv("STEPSCOPE_TEST_DATABASE_URL");
     maker_url_ = url_ = given ? given : "";
     if (!given) StartOwn();
-    Make(pattern_, "template1");
-    Need(Migrate(*Need(Connection::Open(WithDatabase(url_, pattern_), 60s))));
+    Make(pattern_, citus ? "template0" : "template1");
+    const auto pattern = Need(Connection::Open(WithDatabase(url_, pattern_), 60s));
+    if (citus) Need(pattern->Execute(kMakeCitus));
+    Need(Migrate(*pattern));
+    if (citus) Close(pattern_);
   }
   ~Cluster() {
-    if (!postgres_) (void)Connect()->Execute("drop database " + pattern_ + " with (force)");
+    if (!postgres_) Drop(pattern_);
     postgres_.reset();
     std::error_code error;
     if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
+  }
+
+  // Ends the daemon of Citus, which would hold the database.
+  void Close(const std::string& name) const {
+    const auto connection = Connect();
+    Need(connection->Execute(Format("alter database {} with allow_connections false", name)));
+    Need(connection->Execute(
+        Format("select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '{}'",
+               name)));
+  }
+
+  void Change(const std::string& statement) const {
+    for (int tried = 1;; ++tried) {
+      const auto connection = Connect();
+      const Status done = connection->Execute(statement);
+      const bool busy = connection->last_sqlstate() == "55006";
+      if (done) return;
+      if (!busy || tried == kTries) GiveUp(done.error().message);
+      std::this_thread::sleep_for(100ms);
+    }
   }
 
   void StartOwn() {
@@ -106,7 +141,7 @@ TestDatabase::TestDatabase(const std::string& pattern) {
 }
 
 TestDatabase::~TestDatabase() {
-  Need(Cluster::Get().Connect()->Execute("drop database " + name_ + " with (force)"));
+  Cluster::Get().Drop(name_);
 }
 
 std::unique_ptr<Connection> TestDatabase::Connect() const {

@@ -12,6 +12,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from tests.citus import cluster as citus
+
 ROOT = Path(__file__).resolve().parents[2]
 # Without a spool no test delivers what another one left.
 os.environ.setdefault("STEPSCOPE_SPOOL", "none")
@@ -53,7 +55,8 @@ def wait_for(condition, what: str, seconds: float = 60, pause: float = 0.05):
 
 
 class Service:
-    """A stepscope-server with its embedded PostgreSQL; over TLS when there is an authority to trust."""
+    """A stepscope-server with its embedded PostgreSQL, or on the cluster of STEPSCOPE_CITUS_URL; over TLS when there is an authority to
+    trust."""
 
     def __init__(self, folder: Path, *options: str, ca_file=None):
         self.data_dir = folder / "data"
@@ -62,6 +65,11 @@ class Service:
         self.trust = ssl.create_default_context(cafile=ca_file) if ca_file else None
         self.token = None
         self.options = options
+        names = [f"host={self.data_dir}/socket user={role} dbname=stepscope" for role in ("stepscope", SUPERUSER)]
+        if citus.address() and "--database-url" not in options:
+            names = citus.own_database()
+            self.options = (*options, "--database-url", names[0])
+        self.databases = dict(zip(("stepscope", SUPERUSER), names))  # as psql knows them, by role
         self.log = folder / "server.log"
         self.process = None
 
@@ -112,7 +120,7 @@ class Service:
 
     def sql(self, statement: str, role: str = "stepscope"):
         """Rows of text, straight from the database; as SUPERUSER what the service itself may not do."""
-        command = ["psql", f"host={self.data_dir}/socket user={role} dbname=stepscope", "-XAtc", statement]
+        command = ["psql", self.databases[role], "-XAtc", statement]
         out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         return [line.split("|") for line in out.splitlines()]
 

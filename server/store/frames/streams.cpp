@@ -1,5 +1,7 @@
 #include "server/store/frames/streams.h"
 
+#include <algorithm>
+
 #include "server/store/postgres/arrays.h"
 #include "server/store/postgres/cursor.h"
 
@@ -10,10 +12,11 @@ constexpr char kSumLosses[] = R"(
 select coalesce(sum(lost), 0)::bigint, coalesce(sum(rejected), 0)::bigint
 from streams
 where job_id = $1)";
+constexpr char kFindJobId[] = "select job_id from jobs where name = $1";
 constexpr char kFindSchema[] = R"(
-select content, job_id
+select content
 from schemas
-where job_id = (select job_id from jobs where name = $1) and schema_hash = $2)";
+where job_id = $1 and schema_hash = $2)";
 constexpr char kAddNodes[] = R"(
 insert into nodes (job_id, name, first_seen_us, last_seen_us)
 select job_id, name, seen_us, seen_us
@@ -35,7 +38,7 @@ set last_seen_us = greatest(n.last_seen_us, given.seen_us),
         coalesce(nullif(given.suspect_offset_us, 0), n.clock_suspect_offset_us)
 from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
     as given (job_id, name, seen_us, clock_offset_us, round_trip_us, suspect_offset_us)
-where n.job_id = given.job_id and n.name = given.name
+where n.job_id = given.job_id and n.name = given.name and ($7::bigint is null or n.job_id = $7)
 returning n.job_id, n.name, n.node_id)";
 constexpr char kAddStreams[] = R"(
 insert into streams (job_id, node_id, session, created_us)
@@ -47,6 +50,7 @@ constexpr char kExistingStreams[] = R"(
 select place
 from unnest($1::bigint[], $2::bytea[]) with ordinality as wanted (job_id, session, place)
 join streams using (job_id, session)
+where $3::bigint is null or job_id = $3
 order by place
 limit 10000)";
 // Locks streams of one job, since Citus locks no rows of several at once, and one by one: a join
@@ -69,7 +73,8 @@ update streams s
 set stored = given.stored, lost = s.lost + given.lost, rejected = s.rejected + given.rejected
 from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[])
     as given (job_id, session, stored, lost, rejected)
-where s.job_id = given.job_id and s.session = given.session)";
+where s.job_id = given.job_id and s.session = given.session
+    and ($6::bigint is null or s.job_id = $6))";
 constexpr char kInsertFrames[] = R"(
 insert into frames (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us,
     rows, clock_suspect, payload)
@@ -100,21 +105,30 @@ std::vector<std::span<const StreamKey>> ByJob(std::span<const StreamKey> streams
   return parts;
 }
 
-std::vector<Parameter> KeysOf(std::span<const StreamKey> streams) {
-  return {Numbers(streams, [](const StreamKey& s) { return s.job_id; }), Blobs(streams, SessionOf)};
+// The job of all of them; nullopt where they are of several. As a constant it tells Citus on which
+// machine all that is asked for lies.
+template <typename Row>
+std::optional<std::int64_t> OneJobOf(std::span<const Row> rows) {
+  const std::int64_t job_id = rows.empty() ? 0 : rows[0].job_id;
+  const auto same = [&](const Row& row) { return row.job_id == job_id; };
+  return std::ranges::all_of(rows, same) ? std::optional(job_id) : std::nullopt;
 }
 
 }  // namespace
 
 Result<std::optional<SchemaOfJob>> FindSchema(Connection& connection, const std::string& job,
                                               std::uint64_t schema_hash) {
+  const Result<Rows> found = connection.QueryByKey(kFindJobId, {job});
+  if (!found) return found.error();
+  if (found->empty()) return std::optional<SchemaOfJob>();
+  const std::int64_t job_id = found->Int(0, 0);
   const Result<Rows> rows =
-      connection.QueryByKey(kFindSchema, {job, static_cast<std::int64_t>(schema_hash)});
+      connection.QueryByKey(kFindSchema, {job_id, static_cast<std::int64_t>(schema_hash)});
   if (!rows) return rows.error();
   if (rows->empty()) return std::optional<SchemaOfJob>();
   Result<Schema> schema = DecodeSchema(rows->Bytes(0, 0));
   if (!schema) return Internal("stored schema: " + schema.error().message);
-  return std::optional(SchemaOfJob{std::move(*schema), rows->Int(0, 1)});
+  return std::optional(SchemaOfJob{std::move(*schema), job_id});
 }
 
 Statement AddNodes(std::span<const NodeSeen> nodes) {
@@ -131,7 +145,7 @@ Statement SeeNodes(std::span<const NodeSeen> nodes) {
            Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
            Numbers(nodes, [](const NodeSeen& n) { return n.clock_offset_us; }),
            Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; }),
-           Numbers(nodes, [](const NodeSeen& n) { return n.suspect_offset_us; })}};
+           Numbers(nodes, [](const NodeSeen& n) { return n.suspect_offset_us; }), OneJobOf(nodes)}};
 }
 
 std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& seen) {
@@ -151,7 +165,9 @@ Statement AddStreams(std::span<const StreamKey> streams, std::int64_t now_us) {
 
 Result<std::vector<bool>> ExistingStreams(Connection& connection,
                                           std::span<const StreamKey> streams) {
-  const Result<Rows> rows = connection.Query(kExistingStreams, KeysOf(streams));
+  const Result<Rows> rows = connection.Query(
+      kExistingStreams, {Numbers(streams, [](const StreamKey& s) { return s.job_id; }),
+                         Blobs(streams, SessionOf), OneJobOf(streams)});
   if (!rows) return rows.error();
   std::vector<bool> exist(streams.size());
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -191,7 +207,7 @@ Statement AdvanceStreams(std::span<const StreamAdvance> streams) {
            Blobs(streams, [](const Row& s) -> std::string_view { return s.session; }),
            Numbers(streams, [](const Row& s) { return s.stored; }),
            Numbers(streams, [](const Row& s) { return s.lost; }),
-           Numbers(streams, [](const Row& s) { return s.rejected; })}};
+           Numbers(streams, [](const Row& s) { return s.rejected; }), OneJobOf(streams)}};
 }
 
 Statement InsertFrames(std::span<const NewFrame> frames) {

@@ -13,9 +13,9 @@ namespace {
 constexpr char kPaces[] = R"(
 select distinct on (coalesce(closed_us, ended_us), job_id) jobs.name,
     (s.verdict -> 'evidence' ->> 'pace_seconds')::float8
-from jobs
-join rule_configs c using (job_id)
+from rule_configs c
 join rule_states s using (job_id, rule_config_id)
+join jobs using (job_id)
 where job_group = $1 and coalesce(closed_us, ended_us) <= $2 and job_group <> '' and created_by = $5 and c.rule = $3
     and (s.verdict -> 'evidence' ->> 'pace_seconds')::float8 > 0
 order by coalesce(closed_us, ended_us) desc, job_id

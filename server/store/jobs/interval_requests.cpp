@@ -8,13 +8,15 @@
 namespace stepscope {
 namespace {
 
-// A single statement, so that two people who change it at once are both recorded.
+// A single statement, so that two people who change it at once are both recorded: $6 is the new
+// part of the configuration, to which the list of changes is added, and $3 is one more for the
+// list.
 constexpr char kChangeInterval[] = R"(
 update jobs
-set configuration = configuration || jsonb_build_object('interval_ms', $2::bigint, 'intervals',
-    coalesce(configuration -> 'intervals', jsonb_build_array(jsonb_build_object('from_us', 0,
-        'interval_ms', coalesce((configuration ->> 'interval_ms')::bigint, $5))))
-    || jsonb_build_object('from_us', $3::bigint, 'interval_ms', $2::bigint))
+set configuration = configuration || jsonb_set($6, '{intervals}',
+    coalesce(configuration -> 'intervals', jsonb_set('[{"from_us": 0}]', '{0, interval_ms}',
+        coalesce(configuration -> 'interval_ms', $5::bigint::text::jsonb)))
+    || $3)
 where job_id = $1 and status = 'InProgress'
     and coalesce((configuration ->> 'interval_ms')::bigint, $5) <> $2
     and jsonb_array_length(coalesce(configuration -> 'intervals', '[]')) <= $4)";
@@ -74,8 +76,11 @@ std::int64_t IntervalChanges(const Json& configuration) {
 
 Status ChangeInterval(Connection& connection, std::int64_t job_id, std::int64_t interval_ms,
                       std::int64_t now_us) {
-  const Status changed = Done(connection.Query(
-      kChangeInterval, {job_id, interval_ms, now_us, kMostIntervalChanges, kDefaultIntervalMs}));
+  const Json change = {{"from_us", now_us}, {"interval_ms", interval_ms}};
+  const Json current_part = {{"interval_ms", interval_ms}};
+  const Status changed = Done(
+      connection.Query(kChangeInterval, {job_id, interval_ms, Dump(change), kMostIntervalChanges,
+                                         kDefaultIntervalMs, Dump(current_part)}));
   if (!changed) return changed;
   const Result<Rows> current =
       connection.Query(kCurrent, {job_id, interval_ms, kDefaultIntervalMs});

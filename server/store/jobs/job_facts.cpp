@@ -9,8 +9,9 @@ namespace {
 
 constexpr char kNodeStarted[] = R"(
 update nodes
-set facts = $3::jsonb
-        || jsonb_strip_nulls(jsonb_build_object('last_command', facts -> 'last_command')),
+set facts = case when facts ? 'last_command'
+        then jsonb_set($3::jsonb, '{last_command}', facts -> 'last_command')
+        else $3::jsonb end,
     ended_us = null, exit_code = null, exit_signal = null, output = null
 where job_id = $1 and node_id = $2)";
 constexpr char kAddNodeFacts[] = R"(

@@ -9,7 +9,8 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kNotSupported = "0A000";
+constexpr char kFindCitus[] = "select from pg_extension where extname = 'citus'";
+constexpr char kTablesChanged[] = "the tables have changed";
 constexpr char kLost[] = "database: the connection is lost";
 
 }  // namespace
@@ -36,13 +37,16 @@ Connection::~Connection() = default;
 Result<std::unique_ptr<Connection>> Connection::Open(const std::string& url, Duration deadline,
                                                      int cut) {
   std::unique_ptr<Connection> connection(new Connection(deadline, cut));
-  if (Status connected = connection->calls_->session.Connect(url); !connected) {
-    return connected.error();
-  }
+  PostgresSession& session = connection->calls_->session;
+  if (Status connected = session.Connect(url); !connected) return connected.error();
+  const Result<Rows> citus = session.Execute(kFindCitus);
+  if (!citus) return citus.error();
+  session.distributed = !citus->empty();
   return connection;
 }
 
 Status Connection::Calls::PlanAs(Plan wanted) {
+  if (session.distributed && wanted == Plan::kGeneric) wanted = Plan::kFree;
   if (plan == wanted) return {};
   const Result<Rows> set = session.Execute(SetPlan(wanted));
   if (!set) return set.error();
@@ -60,9 +64,7 @@ Result<Rows> Connection::Calls::Ask(const std::string& sql, std::span<const Para
     if (!prepared) return prepared.error();
   }
   Result<Rows> rows = session.Run(choice.name, sql, *bound);
-  // A prepared statement does not fit its tables any more: another replica has migrated them.
-  const bool stale = !choice.name.empty() && session.sqlstate == kNotSupported;
-  if (stale) return session.Lost("the tables have changed");
+  if (session.tables_changed) return session.Lost(kTablesChanged);
   return rows;
 }
 
@@ -84,7 +86,7 @@ Connection::PairOfRows Connection::Calls::AskPair(std::span<const Statement> bot
   const auto calls = Prepared(both);
   if (!calls || calls->empty()) return {Ask(both[0].sql, both[0].parameters), {}};
   std::vector<Result<Rows>> answers = session.RunAll(*calls);
-  if (session.sqlstate == kNotSupported) return {session.Lost("the tables have changed"), {}};
+  if (session.tables_changed) return {session.Lost(kTablesChanged), {}};
   if (!answers[0]) return {std::move(answers[0]), {}};
   return {std::move(answers[0]), std::move(answers[1])};
 }
@@ -94,7 +96,7 @@ Result<std::vector<Rows>> Connection::Calls::AskTogether(std::span<const Stateme
   if (!calls) return calls.error();
   std::vector<Result<Rows>> answers;
   if (!calls->empty()) answers = session.RunAll(*calls);
-  if (session.sqlstate == kNotSupported) return session.Lost("the tables have changed");
+  if (session.tables_changed) return session.Lost(kTablesChanged);
   std::vector<Rows> rows;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     Result<Rows> answer =
@@ -120,7 +122,7 @@ Result<Rows> Connection::QueryByKey(const Statement& statement) {
 
 Connection::PairOfRows Connection::QueryPair(const Statement& first, const Statement& second) {
   if (!calls_->session.open()) return {Unavailable(kLost), {}};
-  calls_->session.sqlstate.clear();
+  calls_->session.Forget();
   const Status set = calls_->PlanAs(Plan::kGeneric);
   const Statement both[] = {first, second};
   PairOfRows rows = set ? calls_->AskPair(both) : PairOfRows{set.error(), {}};
@@ -131,7 +133,7 @@ Connection::PairOfRows Connection::QueryPair(const Statement& first, const State
 
 Result<std::vector<Rows>> Connection::QueryTogether(std::span<const Statement> statements) {
   if (!calls_->session.open()) return Unavailable(kLost);
-  calls_->session.sqlstate.clear();
+  calls_->session.Forget();
   const bool any =
       !std::ranges::all_of(statements, &std::vector<Parameter>::empty, &Statement::parameters);
   const Status set = any ? calls_->PlanAs(Plan::kGeneric) : Status();
@@ -144,7 +146,7 @@ Result<std::vector<Rows>> Connection::QueryTogether(std::span<const Statement> s
 Result<Rows> Connection::Query(Plan plan, const std::string& sql,
                                std::span<const Parameter> parameters) {
   if (!calls_->session.open()) return Unavailable(kLost);
-  calls_->session.sqlstate.clear();
+  calls_->session.Forget();
   Status set = parameters.empty() ? Status() : calls_->PlanAs(plan);
   Result<Rows> rows = set ? calls_->Ask(sql, parameters) : Result<Rows>(set.error());
   if (!rows || sql == kRollback) calls_->plan.reset();
@@ -153,9 +155,13 @@ Result<Rows> Connection::Query(Plan plan, const std::string& sql,
 
 Status Connection::Execute(const std::string& script) {
   if (!calls_->session.open()) return Unavailable(kLost);
-  calls_->session.sqlstate.clear();
+  calls_->session.Forget();
   Result<Rows> answer = calls_->session.Execute(script);
   return answer ? Status() : Status(answer.error());
+}
+
+bool Connection::distributed() const {
+  return calls_->session.distributed;
 }
 
 bool Connection::broken() const {

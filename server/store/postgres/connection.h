@@ -59,6 +59,8 @@ class Connection {
   void set_deadline(Duration deadline);
   Duration deadline() const;
 
+  // Whether Citus spreads the tables over machines by their job.
+  bool distributed() const;
   bool broken() const;
   // The SQLSTATE of the last call: empty when it succeeded or nobody answered.
   std::string last_sqlstate() const;

@@ -10,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/base/wait.h"
+#include "server/store/postgres/citus_error.h"
 #include "server/store/postgres/database.h"
 #include "server/store/postgres/session_settings.h"
 #include "server/store/postgres/sqlstate.h"
@@ -137,13 +138,21 @@ Result<PGresult*> PostgresSession::Receive(SteadyTime until) {
   return PQgetResult(connection_);
 }
 
+void PostgresSession::Forget() {
+  sqlstate.clear();
+  tables_changed = false;
+}
+
 Error PostgresSession::ErrorIn(const PGresult* result) {
-  const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-  const char* message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+  const char* const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const char* const message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+  const char* const place = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
   sqlstate = state ? state : "";
-  return {state ? CodeOf(state) : Code::kUnavailable,
-          Format("database: {} ({})", message ? message : "connection lost",
-                 state ? state : "no state")};
+  tables_changed = place && std::string_view(place) == "RevalidateCachedQuery";
+  if (!state) return Unavailable("database: connection lost (no state)");
+  const std::string said = OneLine(message ? message : "no message");
+  if (distributed) return CitusError(sqlstate, said);
+  return {CodeOf(sqlstate), Format("database: {} ({})", said, sqlstate)};
 }
 
 // The last result of what was sent, or its first error.

@@ -50,8 +50,12 @@ class PostgresSession {
   bool open() const { return connection_ != nullptr; }
   bool broken() const;
 
+  void Forget();  // what the last call said
+
   Duration deadline;
-  std::string sqlstate;  // the last call's
+  bool distributed = false;     // what fails may have failed on a machine behind Citus
+  std::string sqlstate;         // the last call's
+  bool tables_changed = false;  // a prepared statement does not fit: another replica migrated
 
  private:
   void Close();

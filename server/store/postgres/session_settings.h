@@ -11,10 +11,12 @@ namespace stepscope {
 // PostgreSQL's way of planning a prepared statement. Custom: each time for the values at hand, as a
 // session begins. Generic: once, for any values, and always through indexes: an empty table would
 // be planned as a whole scan, and still be scanned when it has grown. Without bitmaps, which would
-// collect all rows that are due to find the first.
-enum class Plan { kCustom, kGeneric };
+// collect all rows that are due to find the first. Free: as PostgreSQL chooses; Citus finds the
+// machine of a job by values, refuses most generic plans, and its 13.2 ends with a fault on some.
+enum class Plan { kCustom, kGeneric, kFree };
 
 inline const char* SetPlan(Plan plan) {
+  if (plan == Plan::kFree) return "set plan_cache_mode = auto";
   return plan == Plan::kCustom
              ? "set plan_cache_mode = force_custom_plan; set enable_seqscan = on;"
                "set enable_bitmapscan = on; set enable_hashjoin = on; set enable_mergejoin = on"

@@ -75,7 +75,7 @@ from (
             and (metric, node_id, chunk_us) > ($8, $9, $10)
         order by metric, node_id, chunk_us
         limit 4096) as r
-    left join schemas s on s.job_id = r.job_id and s.schema_hash = r.schema_hash) as r
+    left join schemas s on s.job_id = $1 and s.schema_hash = r.schema_hash) as r
 where bytes - octet_length(payload) - coalesce(octet_length(content), 0) < $11
 order by metric, node_id, chunk_us)";
 

@@ -48,7 +48,8 @@ where job_id = $1 and rule_config_id = any($2) and status <> 'InProgress')";
 constexpr char kBeginStates[] = R"(
 update rule_states
 set state = null, saved = null, verdict = '{}', evaluated_us = null, revision = revision + 1,
-    told = coalesce(told, jsonb_build_object('status', status, 'active', verdict -> 'active')),
+    told = coalesce(told, jsonb_set(('{"status": "' || status || '"}')::jsonb, '{active}',
+        coalesce(verdict -> 'active', 'null'))),
     version = case when status = 'InProgress' then version else version + 1 end,
     changed_us = case when status = 'InProgress' then changed_us else $3 end,
     status = 'InProgress'

@@ -60,7 +60,8 @@ set saved = given.saved, saved_revision = revision + 1, state = null,
     verdict = given.verdict::jsonb, revision = revision + 1, evaluated_us = $5,
     told = case
         when given.progress = 'begins' then coalesce(s.told,
-            jsonb_build_object('status', s.status, 'active', s.verdict -> 'active'))
+            jsonb_set(('{"status": "' || s.status || '"}')::jsonb, '{active}',
+                coalesce(s.verdict -> 'active', 'null')))
         when given.progress = 'goes on' then s.told
     end
 from unnest($2::bigint[], $3::bytea[], $4::text[], $6::text[])

@@ -1,6 +1,7 @@
 #include "server/store/ticks/job_head.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/base/text.h"
 #include "server/store/jobs/job_rows.h"
@@ -9,18 +10,18 @@
 namespace stepscope {
 namespace {
 
-// The first and the last tick of the node `n`; null without ticks.
+// The first and the last tick of the node `n` of the job {0}; null without ticks.
 constexpr std::string_view kFirst = R"(
     least(
-        (select from_us from frames f where f.job_id = n.job_id and kind = 1
+        (select from_us from frames f where f.job_id = {0} and kind = 1
             and f.node_id = n.node_id order by to_us limit 1),
-        (select from_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
+        (select from_us from blocks b where b.job_id = {0} and b.node_id = n.node_id
             and metric = '' order by window_us limit 1)))";
 constexpr std::string_view kLast = R"(
     greatest(
-        (select to_us from frames f where f.job_id = n.job_id and kind = 1
+        (select to_us from frames f where f.job_id = {0} and kind = 1
             and f.node_id = n.node_id order by to_us desc limit 1),
-        (select to_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
+        (select to_us from blocks b where b.job_id = {0} and b.node_id = n.node_id
             and metric = '' order by window_us desc limit 1)))";
 constexpr std::string_view kRanges = R"(
 select node_id,{},{}
@@ -39,23 +40,49 @@ select j.job_id, j.name, job_group, status, secondary_status,
     case when $2::text in ('', n.name) then {} end, case when $2::text in ('', n.name) then {} end
 from jobs j
 left join nodes n on n.job_id = j.job_id
-where j.name = $1
+where {}
 limit 10000)";
+constexpr char kFindJob[] = "select job_id from jobs where name = $1";
 constexpr std::size_t kConfiguration = 5;
 constexpr std::size_t kNodeColumns = 16;  // after the columns of ReadJob
 
+// How a statement says which job it means. PostgreSQL finds it by its name on the way; Citus has
+// to know its number beforehand, since that tells on which machine its rows are.
+struct JobWords {
+  std::string_view is_wanted, number;
+};
+constexpr JobWords kByName = {"j.name = $1", "n.job_id"}, kByNumber = {"j.job_id = $1", "$1"};
+
 // PostgreSQL initialises each part of a statement for each run, needed or not, which takes as long
 // as running it. So parts that are not wanted are left out of the text.
-const std::string& HeadText(const RangesWanted& wanted) {
-  constexpr std::string_view kNone = "null::bigint";
-  static const std::string texts[2][2] = {
-      {Format(kHead, kNone, kNone), Format(kHead, kNone, kLast)},
-      {Format(kHead, kFirst, kNone), Format(kHead, kFirst, kLast)}};
-  return texts[wanted.first][wanted.last];
+std::string MakeHeadText(const JobWords& job, bool first, bool last) {
+  const std::string none = "null::bigint";
+  return Format(kHead, first ? Format(kFirst, job.number) : none,
+                last ? Format(kLast, job.number) : none, job.is_wanted);
 }
 
-Statement HeadStatement(const std::string& name, const RangesWanted& wanted) {
-  return {HeadText(wanted), {name, wanted.node}};
+const std::string& HeadText(const RangesWanted& wanted, bool by_number) {
+  static const auto texts = [] {
+    std::array<std::string, 8> all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = MakeHeadText(i & 4 ? kByNumber : kByName, i & 2, i & 1);
+    }
+    return all;
+  }();
+  return texts[(by_number ? 4 : 0) + (wanted.first ? 2 : 0) + (wanted.last ? 1 : 0)];
+}
+
+Error NoJob(const std::string& name) {
+  return NotFound(Format("job {} not found", Printable(name)));
+}
+
+Result<Statement> HeadStatement(Connection& connection, const std::string& name,
+                                const RangesWanted& wanted) {
+  if (!connection.distributed()) return Statement{HeadText(wanted, false), {name, wanted.node}};
+  const Result<Rows> found = connection.QueryByKey(kFindJob, {name});
+  if (!found) return found.error();
+  if (found->empty()) return NoJob(name);
+  return Statement{HeadText(wanted, true), {found->Int(0, 0), wanted.node}};
 }
 
 void AddRange(const Rows& rows, std::size_t row, std::size_t column, std::vector<TickRange>& list) {
@@ -65,7 +92,7 @@ void AddRange(const Rows& rows, std::size_t row, std::size_t column, std::vector
 
 Result<JobHead> ReadHead(const Result<Rows>& rows, const std::string& name) {
   if (!rows) return rows.error();
-  if (rows->empty()) return NotFound(Format("job {} not found", Printable(name)));
+  if (rows->empty()) return NoJob(name);
   std::size_t whole = 0;  // the row with the job's large columns
   while (whole + 1 < rows->size() && rows->IsNull(whole, kConfiguration)) ++whole;
   JobHead head{ReadJob(*rows, whole), {}, {}};
@@ -81,7 +108,7 @@ Result<JobHead> ReadHead(const Result<Rows>& rows, const std::string& name) {
 }  // namespace
 
 Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64_t job_id) {
-  static const std::string sql = Format(kRanges, kFirst, kLast);
+  static const std::string sql = Format(kRanges, Format(kFirst, "$1"), Format(kLast, "$1"));
   const Result<Rows> rows = connection.QueryByKey(sql, {job_id});
   if (!rows) return rows.error();
   std::vector<TickRange> ranges;
@@ -91,16 +118,19 @@ Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64
 
 Result<JobHead> LoadJobHead(Connection& connection, const std::string& name,
                             const RangesWanted& wanted) {
-  return ReadHead(connection.QueryByKey(HeadStatement(name, wanted)), name);
+  const Result<Statement> statement = HeadStatement(connection, name, wanted);
+  if (!statement) return statement.error();
+  return ReadHead(connection.QueryByKey(*statement), name);
 }
 
 Result<HeadAndTicks> LoadHeadAndTicks(Connection& connection, const std::string& name,
                                       const RangesWanted& wanted,
                                       const std::optional<TickQuery>& expected) {
-  const Statement statement = HeadStatement(name, wanted);
+  const Result<Statement> statement = HeadStatement(connection, name, wanted);
+  if (!statement) return statement.error();
   Connection::PairOfRows rows =
-      expected ? connection.QueryPair(statement, ShortRangeStatement(connection, *expected))
-               : Connection::PairOfRows{connection.QueryByKey(statement), {}};
+      expected ? connection.QueryPair(*statement, ShortRangeStatement(connection, *expected))
+               : Connection::PairOfRows{connection.QueryByKey(*statement), {}};
   Result<JobHead> head = ReadHead(rows.first, name);
   if (!head) return head.error();
   HeadAndTicks both{*std::move(head), {}};

@@ -80,6 +80,32 @@ TEST(PushQueue, HasRoomForOthersWhateverOneSends) {
   EXPECT_TRUE(is_soon) << "it does not wait for all that came before";
 }
 
+// Several threads write: each takes pushes of one job, and of no job that another one writes.
+TEST(PushQueue, SeveralWritersTakeAJobEach) {
+  IngestOptions options;
+  options.writers = 2;
+  test::FakeClock clock(Time{});
+  PushQueue queue(options, clock);
+  for (const char* job : {"a", "b", "a"}) {
+    auto push = PushOf("x", job, 1, clock.Steady());
+    ASSERT_TRUE(queue.Add(push));
+  }
+  const auto jobs_of = [](const PushBatch& batch) {
+    std::string jobs;
+    for (const auto& push : batch) jobs += push->push.job;
+    return jobs;
+  };
+  EXPECT_EQ(jobs_of(queue.TakeBatch()), "aa");
+  auto later = PushOf("y", "a", 1, clock.Steady());
+  ASSERT_TRUE(queue.Add(later));
+  EXPECT_EQ(jobs_of(queue.TakeBatch()), "b");
+  EXPECT_FALSE(queue.some()) << "the first writer has not answered yet";
+  EXPECT_TRUE(queue.TakeBatch().empty());
+  queue.Release({"a", 2});
+  EXPECT_TRUE(queue.some());
+  EXPECT_EQ(jobs_of(queue.TakeBatch()), "a");
+}
+
 // An old push of one job says nothing of another's.
 TEST(PushQueue, TheAgeOfAQueueIsThatOfTheJob) {
   IngestOptions options;

@@ -101,7 +101,8 @@ TEST_F(QueryPair, AnErrorOfTheSecondEndsItsTransaction) {
       EXPECT_TRUE(connection_->QueryPair(first_, wrong).first);
       EXPECT_FALSE(connection_->QueryByKey(first_));
     }
-    EXPECT_EQ(connection_->QueryByKey(mode, {1})->Text(0, 0), "force_generic_plan");
+    EXPECT_EQ(connection_->QueryByKey(mode, {1})->Text(0, 0),
+              connection_->distributed() ? "auto" : "force_generic_plan");
     EXPECT_EQ(connection_->Query(mode, {1})->Text(0, 0), "force_custom_plan");
   }
   EXPECT_EQ(Asked(), 4);

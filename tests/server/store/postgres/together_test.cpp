@@ -105,7 +105,7 @@ TEST_F(Together, TheWayOfPlanningOutlivesARollback) {
     }
     const auto rows = connection_->QueryTogether(std::vector{Statement{mode, {1}}, count_});
     ASSERT_TRUE(rows) << rows.error().message;
-    EXPECT_EQ((*rows)[0].Text(0, 0), "force_generic_plan");
+    EXPECT_EQ((*rows)[0].Text(0, 0), connection_->distributed() ? "auto" : "force_generic_plan");
     EXPECT_EQ((*rows)[1].Int(0, 0), 0);
     EXPECT_EQ(connection_->Query(mode, {1})->Text(0, 0), "force_custom_plan");
   }

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "core/base/guarded.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// Jobs whose machine did not answer, and for how long their pushes are refused at once: a writer
+// that waits for such a machine writes nothing else. From 0.5 s, twice as long each time, up to
+// 4 s. Bounded. Safe from any thread.
+class JobPauses {
+ public:
+  static constexpr Duration kFirst = 500ms, kLongest = 4s;
+  static constexpr std::size_t kMostJobs = 10'000;
+
+  // A group of the job was stored, or was not.
+  void Note(const std::string& job, const Status& stored, SteadyTime now);
+  bool IsPaused(const std::string& job, SteadyTime now) const;
+
+ private:
+  struct Pause {
+    Duration length{};
+    SteadyTime until{};
+  };
+  Guarded<std::map<std::string, Pause>> pauses_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/result.h"
+#include "server/store/postgres/connection.h"
+
+namespace stepscope {
+
+// A machine of Citus that keeps shards, by its number in pg_dist_node.
+struct CitusWorker {
+  std::int64_t node_id = 0;
+  bool answers = false;
+};
+
+// Asks each worker whether it answers; sorted by number. Errors are those of Connection, and
+// Unavailable where a worker takes longer than the connection's deadline.
+Result<std::vector<CitusWorker>> AskWorkers(Connection& connection);
+
+}  // namespace stepscope
