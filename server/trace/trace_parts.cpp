@@ -9,8 +9,6 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kNamesBytes = 1024 * 1024;  // of names in one part
-
 // The columns of a table of spans; all of them are of one track.
 template <typename Rows>
 Table SpanTable(const Rows& spans, std::size_t begin, std::size_t end) {
@@ -56,23 +54,15 @@ void AddSpans(const Trace& trace, std::vector<TracePart>& parts) {
   }
 }
 
-// As a JSON array of texts.
+// As JSON arrays of texts.
 void AddNames(const Trace& trace, std::vector<TracePart>& parts) {
-  Json names = Json::array();
-  std::size_t bytes = 0;
-  std::int64_t number = 0;
-  const auto flush = [&] {
+  for (std::size_t begin = 0; begin < trace.names.size(); begin += kPartNames) {
+    Json names = Json::array();
+    const std::size_t end = std::min(trace.names.size(), begin + kPartNames);
+    for (std::size_t i = begin; i < end; ++i) names.push_back(trace.names[i]);
     parts.push_back(EncodeText("names", Dump(names)));
-    parts.back().number = number++;
-    names = Json::array();
-    bytes = 0;
-  };
-  for (const std::string& name : trace.names) {
-    names.push_back(name);
-    bytes += name.size();
-    if (bytes > kNamesBytes) flush();
+    parts.back().number = static_cast<std::int64_t>(begin / kPartNames);
   }
-  flush();
 }
 
 template <typename Rows, typename Fields>
@@ -127,6 +117,18 @@ Result<std::string> DecodeText(std::string_view payload, std::int64_t size) {
   constexpr std::int64_t kMostText = 64 * 1024 * 1024;
   if (size < 0 || size > kMostText) return Invalid("a part of a trace: too large");
   return Decompress(payload, static_cast<std::size_t>(size));
+}
+
+Result<std::vector<std::string>> DecodeNames(std::string_view payload, std::int64_t size) {
+  const Result<std::string> text = DecodeText(payload, size);
+  if (!text) return text.error();
+  const auto json = ParseJson(*text, {.bytes = 16 * 1024 * 1024, .values = kPartNames + 2});
+  if (!json || !json->is_array()) return Invalid("a part of a trace: no names");
+  std::vector<std::string> names;
+  for (const Json& name : *json) {
+    names.push_back(name.is_string() ? name.get<std::string>() : std::string());
+  }
+  return names;
 }
 
 Result<std::vector<TraceSpan>> DecodeSpans(std::string_view payload, std::uint16_t track) {

@@ -21,9 +21,14 @@ struct TracePart {
 };
 
 inline constexpr std::size_t kPartRows = 16'384;
+inline constexpr std::size_t kPartNames =
+    256;  // a part of names has as many, and a number of its own
 
 // Spans by track and time, names, details and memory events. Everything that DecodeParts needs.
 std::vector<TracePart> EncodeParts(const Trace& trace);
+
+// The names of one part, of which the first has the index part number x kPartNames.
+Result<std::vector<std::string>> DecodeNames(std::string_view payload, std::int64_t size);
 
 // A text, such as the JSON of an answer.
 TracePart EncodeText(std::string part, std::string_view text);

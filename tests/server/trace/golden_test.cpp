@@ -6,7 +6,9 @@
 
 #include "core/base/json.h"
 #include "server/trace/breakdown.h"
+#include "server/trace/copies.h"
 #include "server/trace/kernels.h"
+#include "server/trace/launches.h"
 #include "server/trace/operators.h"
 #include "tests/support/trace/made_trace.h"
 
@@ -83,6 +85,30 @@ TEST_F(Golden, TheTimeOfTheDeviceIsMet) {
     for (const BreakdownRow& step : devices[0].steps) steps += step.range.length_ns();
     EXPECT_LE(steps, total.range.length_ns());
     EXPECT_GT(steps, total.range.length_ns() * 9 / 10) << golden["trace"];
+  }
+}
+
+TEST_F(Golden, LaunchesAreMet) {
+  for (const auto& [golden, trace] : GoldenTraces()) {
+    const LaunchTable table = MakeLaunchTable(TraceLinks(trace));
+    EXPECT_NEAR(QuantileOf(table.delays_ns, 0.5) / 1000,
+                golden["launch_to_start_us_p50"].get<double>(), 1)
+        << golden["trace"];
+    EXPECT_NEAR(Us(table.sync_ns), golden["host_sync_us"].get<double>(), 1) << golden["trace"];
+    EXPECT_NEAR(Us(table.copy_call_ns), golden["host_memcpy_call_us"].get<double>(), 1);
+  }
+}
+
+TEST_F(Golden, CopiesAreMet) {
+  for (const auto& [golden, trace] : GoldenTraces()) {
+    std::size_t copies = 0;
+    for (const CopyRow& row : MakeCopyTable(TraceLinks(trace))) {
+      if (row.sets) continue;
+      ++copies;
+      EXPECT_NEAR(Us(row.total_ns), golden["memcpy_us"][row.name].get<double>(), 1) << row.name;
+      EXPECT_EQ(row.bytes, golden["memcpy_bytes"][row.name].get<std::int64_t>()) << row.name;
+    }
+    EXPECT_EQ(copies, golden["memcpy_us"].size()) << golden["trace"];
   }
 }
 
