@@ -32,6 +32,7 @@ AgentCommand FlushRow();
 AgentCommand TopRow();
 AgentCommand RecordRow();
 AgentCommand ReplayRow();
+AgentCommand ImportRow();
 
 // Runs the command that the command line names; returns the exit code.
 int RunProgram(std::span<const AgentCommand> commands, std::span<const char* const> words,

@@ -32,7 +32,9 @@ bool SaysEnded(const HttpAnswer& answer) {
 }  // namespace
 
 std::string FreeJobName(const UplinkOptions& options, const std::string& job, const Clock& clock) {
-  const auto uplink = Uplink::Make(options, kProbeTime);
+  UplinkOptions short_patience = options;
+  short_patience.request_limit = kProbeTime;
+  const auto uplink = Uplink::Make(short_patience);
   if (!uplink) return job;
   const SteadyTime until = clock.Steady() + kProbeTime;
   for (int run = 1; run < kMostRuns && clock.Steady() < until; ++run) {

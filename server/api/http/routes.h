@@ -76,6 +76,8 @@ std::vector<Route> UsageRoutes(const Api& api);
 std::vector<Route> HeatmapRoutes(const Api& api);
 std::vector<Route> StepRoutes(const Api& api);
 std::vector<Route> WindowRoutes(const Api& api);
+std::vector<Route> WindowAnswerRoutes(const Api& api);
+std::vector<Route> TraceRoutes(const Api& api);
 std::vector<Route> RuleRoutes(const Api& api);
 std::vector<Route> RulePreviewRoutes(const Api& api);
 std::vector<Route> RuleTransitionRoutes(const Api& api);

@@ -9,6 +9,7 @@
 #include "server/api/http/page.h"
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
+#include "server/api/windows/window_json.h"
 #include "server/store/annotations/span_blocks.h"
 
 namespace stepscope {
@@ -26,43 +27,6 @@ constexpr QueryParameter kSpanQuery[] = {
 double SecondsOfNs(std::int64_t ns) {
   return Rounded(double(ns) / 1e9, 9);
 }
-
-OrderedJson ToJson(const WindowAnswer& answer) {
-  OrderedJson json = {{"node", answer.node}};
-  PutTime(json, "at", answer.at_us);
-  json["recorded"] = answer.recorded;
-  json["reason"] = NullIfEmpty(answer.reason);
-  json["spans"] = answer.spans;
-  json["dropped"] = answer.dropped;
-  return json;
-}
-
-// The state of a window follows from the job and its nodes.
-struct Told {
-  const JobRow& job;
-  const std::vector<NodeRow>& nodes;
-  std::int64_t now_us;
-
-  OrderedJson operator()(const WindowRow& window) const {
-    const WindowState state = WindowStateOf(window, job, nodes, now_us);
-    OrderedJson json = {
-        {"id", std::to_string(window.window_id)}, {"what", kAnnotations},
-        {"start_step", window.start_step},        {"num_steps", window.num_steps},
-        {"status", ToText(state.status)},         {"reason", NullIfEmpty(state.reason)}};
-    PutTime(json, "asked", window.asked_us);
-    std::int64_t spans = 0, dropped = 0;
-    OrderedJson answers = OrderedJson::array();
-    for (const WindowAnswer& answer : window.answers) {
-      spans += answer.spans;
-      dropped += answer.dropped;
-      answers.push_back(ToJson(answer));
-    }
-    json["spans"] = spans;
-    json["dropped"] = dropped;
-    json["answers"] = std::move(answers);
-    return json;
-  }
-};
 
 OrderedJson ToJson(const SpanRow& span) {
   OrderedJson json = {{"rank", span.rank},
@@ -99,7 +63,8 @@ Result<Reply> AskForOneWindow(const Api& api, Connection& connection, const Requ
   const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
   if (!nodes) return nodes.error();
 
-  Reply reply = JsonReply(Told{*job, *nodes, now_us}(asked->window), asked->fresh ? 201 : 200);
+  Reply reply =
+      JsonReply(WindowTeller{*job, *nodes, now_us}(asked->window), asked->fresh ? 201 : 200);
   if (!asked->fresh) return reply;
   reply.headers.emplace_back(
       "Location", Format("/api/v1/jobs/{}/windows/{}", job->name, asked->window.window_id));
@@ -118,14 +83,14 @@ Result<Reply> ListJobWindows(const Api& api, Connection& connection, const Reque
   if (!page) return PageFault(request, page.error());
   const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
   if (!nodes) return nodes.error();
-  return JobReply(*job, PageJson(*page, Told{*job, *nodes, ToMicros(api.clock.Now())}));
-}
-
-Result<WindowRow> FindNamedWindow(Connection& connection, std::int64_t job_id,
-                                  const PathParameters& path) {
-  const Result<std::int64_t> id = ReadId(path, "window");
-  if (!id) return id.error();
-  return FindWindow(connection, job_id, *id);
+  WindowTeller tell{*job, *nodes, ToMicros(api.clock.Now())};
+  if (!page->items.empty()) {
+    Result<std::vector<TraceRow>> traces = ListTraces(
+        connection, job->job_id, page->items.back().window_id, page->items.front().window_id);
+    if (!traces) return traces.error();
+    tell.traces = std::move(*traces);
+  }
+  return JobReply(*job, PageJson(*page, tell));
 }
 
 Result<Reply> ReadOneWindow(const Api& api, Connection& connection, const Request& request,
@@ -139,7 +104,31 @@ Result<Reply> ReadOneWindow(const Api& api, Connection& connection, const Reques
   if (!window) return window.error();
   const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
   if (!nodes) return nodes.error();
-  return JobReply(*job, Told{*job, *nodes, ToMicros(api.clock.Now())}(*window));
+  Result<std::vector<TraceRow>> traces =
+      ListTraces(connection, job->job_id, window->window_id, window->window_id);
+  if (!traces) return traces.error();
+  const WindowTeller tell{*job, *nodes, ToMicros(api.clock.Now()), std::move(*traces)};
+  return JobReply(*job, tell(*window));
+}
+
+Result<Reply> DeleteOneWindow(const Api& api, Connection& connection, const Request& request,
+                              const PathParameters& path) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  const Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  const Result<WindowRow> window = FindNamedWindow(connection, job->job_id, path);
+  if (!window) return window.error();
+  const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
+  if (!nodes) return nodes.error();
+  const WindowState state = WindowStateOf(*window, *job, *nodes, ToMicros(api.clock.Now()));
+  if (state.status == WindowStatus::kOpen) {
+    return Conflict(Format("window {} is open; delete it when it is over", window->window_id));
+  }
+  const Status deleted = DeleteWindow(connection, job->job_id, window->window_id);
+  if (!deleted) return deleted.error();
+  return Reply{.status = 204, .content_type = "", .body = "", .headers = {}};
 }
 
 Result<Reply> ReadWindowSpans(const Api&, Connection& connection, const Request& request,
@@ -173,6 +162,7 @@ std::vector<Route> WindowRoutes(const Api& api) {
   return {ForDatabase(api, Right::kRead, "GET", list, ListJobWindows),
           ForChange(api, Right::kChange, "POST", list, "window.ask", AskForOneWindow),
           ForDatabase(api, Right::kRead, "GET", one, ReadOneWindow),
+          ForChange(api, Right::kChange, "DELETE", one, "window.delete", DeleteOneWindow),
           Bulk(ForDatabase(api, Right::kRead, "GET", spans, ReadWindowSpans))};
 }
 
