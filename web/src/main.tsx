@@ -8,10 +8,11 @@ import { startSession } from "./session";
 import { Shell } from "./shell";
 import { Empty, Loading, reportFault, watchFaults } from "./states";
 import "./style.css";
+import type { Tab } from "./tabs";
 
 interface Pages {
   jobs: FunctionComponent;
-  job: FunctionComponent<{ readonly name: string }>;
+  job: FunctionComponent<{ readonly name: string; readonly tab: Tab }>;
   tokens: FunctionComponent;
   login: FunctionComponent;
 }
@@ -53,11 +54,11 @@ function Page() {
   const route = match(path.value);
   if (route.page === "none") return <NotFound />;
   if (signedOut.value || route.page !== "job") {
-    const Found = pageOf(signedOut.value ? "login" : (route.page as "jobs" | "tokens"));
+    const Found = pageOf(signedOut.value || route.page === "job" ? "login" : route.page);
     return Found ? <Found /> : <Loading what="the page" class="loading-page" />;
   }
   const Job = pageOf("job");
-  return Job ? <Job key={route.name} name={route.name} /> : <Loading what="the job" class="loading-page" />;
+  return Job ? <Job key={route.name} name={route.name} tab={route.tab} /> : <Loading what="the job" class="loading-page" />;
 }
 
 function App() {

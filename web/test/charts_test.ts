@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { columnsOf } from "../src/job/plot";
 import { metricsOf, panelsOf } from "../src/job/panels";
-import { isAsync, phasePanel, stepPanel } from "../src/job/step_panels";
+import { isAsync, phasePanel, stepPanel } from "../src/job/steps/step_panels";
 import { gapsMs, summaryOf } from "../src/job/summary";
 import { append } from "../src/job/traces";
 import { csvOf } from "../src/job/chart_table";

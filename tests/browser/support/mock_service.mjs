@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { extname, join } from "node:path";
 import { bodyOf, MockAccess } from "./mock_access.mjs";
 import { catalog, description, judged, listItem, metrics, parametersOf, previewed, refusalOf, steps } from "./sample_jobs.mjs";
+import { findings, heatmap, report } from "./sample_parts.mjs";
 
 const kDist = new URL("../../../web/dist", import.meta.url).pathname;
 const kSlowMs = Number(process.env.STEPSCOPE_SLOW_MS ?? 0); // how late answers may come: tests that do not wait fail
@@ -160,7 +161,7 @@ export class MockService {
     if (more === "preview") return this.#preview(job, await bodyOf(request), json, refuse);
     if (request.method === "PATCH") return this.#change(job, await bodyOf(request), json, refuse);
     if (last === "transitions") return json(historyOf(job, decodeURIComponent(more)));
-    const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job) };
+    const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job), findings: () => findings(job), heatmap: () => heatmap(job, url.searchParams), report: () => report(job) };
     return json(part === undefined ? description(job) : parts[part]());
   }
 }

@@ -109,7 +109,7 @@ function verdictOf(job) {
   return job.verdict ?? (job.rules.some(({ rule_evaluation_status: s }) => s === "IssuesFound") ? "issues" : "none");
 }
 
-const nodeNames = (job) => Array.from({ length: job.nodes }, (_, i) => (i === 0 ? job.node : `host-${i + 1}`));
+export const nodesOf = (job) => Array.from({ length: job.nodes }, (_, i) => (i === 0 ? job.node : `host-${i + 1}`));
 
 export function description(job) {
   const { name, group, status, secondary_status, created, created_us, started, started_us, ended, ended_us } = listItem(job);
@@ -118,7 +118,7 @@ export function description(job) {
     samples_from: iso(job.samplesFromUs), samples_from_us: job.samplesFromUs,
     failure: job.failure,
     configuration: { interval_ms: 500, keep_samples_days: null },
-    nodes: nodeNames(job).map((node, i) => ({
+    nodes: nodesOf(job).map((node, i) => ({
       name: node, cores: 2, memory_bytes: 8254390272, gpus: Array(job.gpus / job.nodes).fill({ name: "NVIDIA A100" }),
       last_seen: iso(lastUs(job)), last_seen_us: lastUs(job), ended, ended_us,
       exit_code: ended === null ? null : status === "Failed" ? 1 : 0, signal: null,
@@ -252,14 +252,14 @@ export function metrics(job, query) {
   const toUs = Math.min(lastUs(job), Number(query.get("to_us") ?? Infinity));
   const bins = Number(query.get("points") ?? 300);
   const binUs = sinceBin ?? Math.max(1, Math.ceil((toUs - fromUs) / bins / kInterval)) * kInterval;
-  const series = job.silent ? [] : names.flatMap((metric) => nodeNames(job).flatMap((node, n) =>
+  const series = job.silent ? [] : names.flatMap((metric) => nodesOf(job).flatMap((node, n) =>
     (job.custom[metric] ?? kDevices[metric]?.(job) ?? [""]).map((device, d) => ({
       metric, node, device, unit: unitOf(metric), ...columns(job, metric, d + n, binUs, fromUs, toUs),
     }))));
   return {
     interval_ms: 500, bin_us: binUs, from_us: fromUs, to_us: toUs,
     cursor: `${binUs}-${Math.floor(toUs / binUs) * binUs}`,
-    agents: nodeNames(job).map((node) => ({ node, last_seen: iso(lastUs(job)), last_seen_us: lastUs(job) })),
+    agents: nodesOf(job).map((node) => ({ node, last_seen: iso(lastUs(job)), last_seen_us: lastUs(job) })),
     series: (query.has("fold") ? foldOf(series) : series).map((one) => (query.get("times") === "runs" ? withRuns(one, binUs) : one)),
   };
 }

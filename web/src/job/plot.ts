@@ -1,6 +1,7 @@
 import uPlot from "uplot";
 import { axisInstant, axisNumber, axisValue, metric, type TimeZone } from "../format";
 import { faint, type Palette, toneOf } from "../palette";
+import { columnPaths } from "./columns";
 import type { Panel, Threshold } from "./panels";
 import type { Trace } from "./traces";
 
@@ -16,6 +17,8 @@ export interface Actions {
   readonly zoom: (fromMs: number, toMs: number) => void;
   readonly reset: () => void;
   readonly moved: (index: number | null) => void;
+  /** When the points of the panel end, by their begin. */
+  readonly ends: () => ReadonlyMap<number, number>;
 }
 
 export const kHeight = 168;
@@ -37,7 +40,7 @@ export function stacked(traces: readonly Trace[]): readonly Trace[] {
   })).reverse();
 }
 
-type Drawn = Pick<Panel, "traces" | "stacks" | "sparse">;
+type Drawn = Pick<Panel, "traces" | "stacks" | "sparse" | "endsMs">;
 
 const drawn = ({ stacks, traces }: Drawn) => (stacks ? stacked(traces) : traces);
 
@@ -88,25 +91,27 @@ function stripes(colour: string, palette: Palette): CanvasPattern | string {
 }
 
 /** Layers without a line of their own: an edge of the ground keeps them apart. */
-function layersOf(traces: readonly Trace[], palette: Palette): uPlot.Series[] {
+function layersOf(traces: readonly Trace[], palette: Palette, shape: Partial<uPlot.Series>): uPlot.Series[] {
   return traces.map(({ tone, striped }) => {
     const colour = toneOf(tone, palette);
     const fill = striped ? stripes(colour, palette) : colour;
-    return { stroke: palette.panel, width: 0.5, points: { show: false }, fill: () => fill };
+    return { stroke: palette.panel, width: 0.5, points: { show: false }, fill: () => fill, ...shape };
   });
 }
 
-function seriesOf(panel: Drawn, palette: Palette): { series: uPlot.Series[]; bands: uPlot.Band[] } {
+function seriesOf(panel: Drawn, palette: Palette, ends: Actions["ends"]): { series: uPlot.Series[]; bands: uPlot.Band[] } {
   const traces = drawn(panel);
-  if (panel.stacks) return { series: [{}, ...layersOf(traces, palette)], bands: [] };
+  const columns = panel.endsMs ? columnPaths(ends) : null;
+  const shape: Partial<uPlot.Series> = columns === null ? {} : { paths: columns };
+  if (panel.stacks) return { series: [{}, ...layersOf(traces, palette, shape)], bands: [] };
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
   for (const trace of traces) {
     const stroke = toneOf(trace.tone, palette);
     const fill = trace.filled ? { fill: faint(stroke, 0.22) } : {};
     const dash = trace.dashed ? { dash: [6, 4] } : {};
-    const points = panel.sparse ? { show: false, size: 5, fill: stroke, filter: isolatedPoints } : { show: false };
-    series.push({ stroke, width: 1.5, points, ...fill, ...dash });
+    const points = panel.sparse && columns === null ? { show: false, size: 5, fill: stroke, filter: isolatedPoints } : { show: false };
+    series.push({ stroke, width: 1.5, points, ...fill, ...dash, ...shape });
     if (!trace.low || !trace.high) continue;
     const edge: uPlot.Series = { stroke: "transparent", width: 0, points: { show: false } };
     series.push(edge, edge);
@@ -232,7 +237,7 @@ export function freeRange(min: number | null, max: number | null): [number, numb
 }
 
 export function optionsOf(panel: Panel, context: DrawContext, width: number, sync: string, act: Actions): uPlot.Options {
-  const { series, bands } = seriesOf(panel, context.palette);
+  const { series, bands } = seriesOf(panel, context.palette, act.ends);
   return {
     width,
     height: kHeight,

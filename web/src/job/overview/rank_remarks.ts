@@ -1,4 +1,4 @@
-import type { Job } from "../model";
+import type { Job } from "../../model";
 
 // Remarks of the processes of ranks about themselves which a reader must know, in plain words; ranks that say the same share a line.
 

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { count, duration, percent, plural } from "../format";
-import type { Distribution, RankSteps } from "../model";
+import { count, duration, percent, plural } from "../../format";
+import type { Distribution, RankSteps } from "../../model";
 import { type Bar, Bars } from "./bars";
 
 // The histogram of step time: bars of equal width up to the 99th percentile, and one for all slower steps.
@@ -94,7 +94,7 @@ export function Histogram(props: HistogramProps) {
             tail={tail}
             height={168}
             words={sentence}
-            marks={wall === null ? [] : [["p50", wall.p50], ["p95", wall.p95]]}
+            marks={wall === null ? [] : [["p50", wall.p50], ["p95", wall.p95], ["p99", wall.p99]]}
           />
         </>
       )}

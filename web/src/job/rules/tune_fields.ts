@@ -1,5 +1,5 @@
-import { count } from "../format";
-import type { RuleParameter } from "../model";
+import { count } from "../../format";
+import type { RuleParameter } from "../../model";
 import type { Given } from "./tune_calls";
 
 // The parameters of a rule as texts that people edit. The service decides which values are valid.

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { ApiError, deleteJob } from "../api";
-import type { Job } from "../model";
-import { navigate } from "../router";
-import { mayChange } from "../session";
-import { faultWords } from "../states";
+import { ApiError, deleteJob } from "../../api";
+import type { Job } from "../../model";
+import { navigate } from "../../router";
+import { mayChange } from "../../session";
+import { faultWords } from "../../states";
 
 // Deleting a job: a button for those who may, and a dialog in which the job's name must be typed.
 

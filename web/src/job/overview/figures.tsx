@@ -1,9 +1,9 @@
-import { count, duration, percent } from "../format";
-import type { Job, Metrics, RankSteps, Steps } from "../model";
-import { hasGpus, panelsOf } from "./panels";
-import { meanOf } from "./summary";
-import { countedOf, rankOf } from "./rules";
-import type { Span } from "./view";
+import { count, duration, percent } from "../../format";
+import type { Job, Metrics, RankSteps, Steps } from "../../model";
+import { hasGpus, panelsOf } from "../panels";
+import { meanOf } from "../summary";
+import { countedOf, rankOf } from "../rules/order";
+import type { Span } from "../view";
 
 // The job in a row of numbers.
 

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ApiError } from "../api";
-import { plural, type TimeZone } from "../format";
-import type { RuleChange, RuleChanges } from "../model";
-import { faultWords } from "../states";
-import { RuleWord } from "../status";
-import { Changes } from "./changes";
+import { ApiError } from "../../api";
+import { plural, type TimeZone } from "../../format";
+import type { RuleChange, RuleChanges } from "../../model";
+import { faultWords } from "../../states";
+import { RuleWord } from "../../status";
+import { Changes } from "../changes";
 import { readHistory } from "./tune_calls";
 
 // The history of a rule's status and the reason of each change; it is loaded when it is opened.

@@ -1,5 +1,5 @@
-import { count, duration, plural, share } from "../format";
-import type { Annotation, RankSteps } from "../model";
+import { count, duration, plural, share } from "../../format";
+import type { Annotation, RankSteps } from "../../model";
 import type { Bar } from "./bars";
 import { barsOf, rangeOf } from "./histogram";
 

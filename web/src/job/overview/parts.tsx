@@ -1,5 +1,5 @@
-import { duration } from "../format";
-import type { Diagnosis, JobParts } from "../model";
+import { duration } from "../../format";
+import type { Diagnosis, JobParts } from "../../model";
 
 // The phases of the job, one after the other, as one bar with their lengths in words. Evaluations lie within the training.
 

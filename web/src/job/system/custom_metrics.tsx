@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import { useEffect } from "preact/hooks";
-import { address, ApiError, readMetrics } from "../api";
-import { plural } from "../format";
-import type { Job, Metrics } from "../model";
-import { type Poll, poll } from "../poll";
-import { Fault, Loading } from "../states";
-import type { JobData } from "./data";
+import { address, ApiError, readMetrics } from "../../api";
+import { plural } from "../../format";
+import type { Job, Metrics } from "../../model";
+import { type Poll, poll } from "../../poll";
+import { Fault, Loading } from "../../states";
+import type { JobData } from "../data";
 import { chooseCharted, type SeriesCounts, withAnswer } from "./custom_metric_names";
 
 // The job's custom metrics. Their names are found by asking for one bin of every metric: once for the whole

@@ -1,10 +1,10 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { ApiError, listJudged, listRules } from "../api";
-import { plural, share, type TimeZone } from "../format";
-import type { Job, RuleParameter, RulePreview, RuleType } from "../model";
-import { mayChange } from "../session";
-import { faultWords } from "../states";
+import { ApiError, listJudged, listRules } from "../../api";
+import { plural, share, type TimeZone } from "../../format";
+import type { Job, RuleParameter, RulePreview, RuleType } from "../../model";
+import { mayChange } from "../../session";
+import { faultWords } from "../../states";
 import { RuleHistory } from "./rule_history";
 import { changeRule, previewRule } from "./tune_calls";
 import { givenOf, rangeOf, type Refusal, refusalOf, textOf, type Texts } from "./tune_fields";

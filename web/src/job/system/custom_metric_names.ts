@@ -1,4 +1,4 @@
-import type { Metrics } from "../model";
+import type { Metrics } from "../../model";
 
 // Custom metrics are named `user.` and a name; they come from the training, its output, or the API.
 
@@ -12,7 +12,7 @@ export interface CustomMetricNames {
 export type SeriesCounts = ReadonlyMap<string, number>;
 
 const kPrefix = "user.";
-export const kMostCharted = 24;
+export const kMostCharted = 23;
 /** The limit for custom metrics: all charts of a page are one call, and an answer has at most 2,000 series. */
 const kMostSeries = 400;
 

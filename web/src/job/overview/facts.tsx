@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { bytes, count, dateTime, duration, type TimeZone } from "../format";
-import type { Job, JobNode } from "../model";
-import { JobState } from "../status";
-import { type Change, Changes } from "./changes";
+import { bytes, count, dateTime, duration, type TimeZone } from "../../format";
+import type { Job, JobNode } from "../../model";
+import { JobState } from "../../status";
+import { type Change, Changes } from "../changes";
 import { clockOf } from "./clock";
 import { rankRemarks } from "./rank_remarks";
 

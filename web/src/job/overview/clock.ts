@@ -1,5 +1,5 @@
-import { dateTime, duration, type TimeZone } from "../format";
-import type { JobNode } from "../model";
+import { dateTime, duration, type TimeZone } from "../../format";
+import type { JobNode } from "../../model";
 
 /** A sentence about a node's clock, which decides whether the times of its charts can be believed. */
 export function clockOf({ clock_offset_us: offset, clock_suspect: seen }: JobNode, zone: TimeZone): string {

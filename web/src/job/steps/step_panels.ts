@@ -1,7 +1,7 @@
-import type { Job, RankSteps, Steps, Values } from "../model";
-import { kPhases } from "../palette";
-import type { Panel } from "./panels";
-import type { Trace } from "./traces";
+import type { Job, RankSteps, Steps, Values } from "../../model";
+import { kPhases } from "../../palette";
+import type { Panel } from "../panels";
+import type { Trace } from "../traces";
 
 // The charts of a rank's steps: how long they took, and how the phases share that time.
 
@@ -13,6 +13,18 @@ function stepNote(found: RankSteps): string {
   const many = series.steps_per_point;
   const unseen = tellsOfWaits(found) ? "" : "; no step tells of a wait for data";
   return `rank ${rank}${node === null ? "" : ` on ${node}`}${many > 1 ? `, mean of ${many} steps a point` : ""}${unseen}`;
+}
+
+/** When each point ends, in ms: a step is as wide as it lasted; several steps of a point reach to the next one. */
+export function endsOf({ series }: RankSteps): readonly number[] {
+  const { start_us, wall_seconds, steps_per_point: many } = series;
+  return start_us.map((us, i) => {
+    const lastedMs = 1000 * (wall_seconds[i] ?? 0) * many;
+    const next = start_us[i + 1];
+    const end = us / 1000 + lastedMs;
+    if (next === undefined) return end;
+    return many > 1 || next / 1000 - end < lastedMs / 10 ? next / 1000 : Math.min(end, next / 1000);
+  });
 }
 
 /** The rank that is shown: the chosen one, or the first. */
@@ -38,6 +50,7 @@ export function stepPanel(steps: Steps, rank: number): Panel {
     traces,
     threshold: null,
     sparse: true,
+    endsMs: drawn ? endsOf(drawn) : [],
     empty: "No steps yet. Those of a PyTorch training are seen below stepscope-agent run; any other calls stepscope.step() once per step.",
   };
 }
@@ -70,6 +83,7 @@ export function phasePanel(found: RankSteps, launches = false): Panel {
     threshold: null,
     empty: "No phase was named in these steps. Below stepscope-agent run, PyTorch names its own.",
     sparse: true,
+    endsMs: endsOf(found),
     stacks: true,
   };
 }

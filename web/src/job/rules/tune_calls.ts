@@ -1,5 +1,5 @@
-import { address, ask } from "../api";
-import type { Job, RuleChanges, RulePreview } from "../model";
+import { address, ask } from "../../api";
+import type { Job, RuleChanges, RulePreview } from "../../model";
 
 // The calls of the form of a rule's parameters.
 

@@ -1,0 +1,45 @@
+import { useEffect, useMemo } from "preact/hooks";
+import { Loading } from "../../states";
+import type { View } from "../frame";
+import { loadTables } from "../lazy_parts";
+import { panelsOf } from "../panels";
+import { StepsLoading, TimeArea } from "../time_area";
+import { Annotations } from "./annotations";
+import { Histogram } from "./histogram";
+import { PhaseTable } from "./phase_table";
+import { isAsync, phasePanel, stepPanel } from "./step_panels";
+
+// The steps of one rank: how long each took and where in it the time went, over all of them and along the job.
+
+export function Page({ view }: { readonly view: View }) {
+  const { job, data, metrics, steps, rank, found, shared } = view;
+  const rules = data.rules.value;
+  const launches = found !== undefined && isAsync(job, found.rank);
+  const panels = useMemo(() => (metrics === null ? [] : panelsOf(job, metrics, rules, "steps")), [job, metrics, rules]);
+  const stepsPanel = useMemo(() => (steps === null ? null : stepPanel(steps, rank)), [steps, rank]);
+  const phases = useMemo(() => (found && found.steps > 0 ? phasePanel(found, launches) : null), [found, launches]);
+  useEffect(() => void (metrics !== null && loadTables()), [metrics !== null]);
+  const stepsFailed = data.stepsPoll.value?.state.value.error ?? null;
+  return (
+    <>
+      <TimeArea
+        view={view}
+        title="Charts of the steps"
+        loading={<><StepsLoading job={job} tall /><Loading what="the chart" class="card loading-chart" /></>}
+        draw={({ Chart, saveText }) => (
+          <>
+            {stepsPanel !== null ? <Chart key="steps" panel={stepsPanel} {...shared} /> : null}
+            {stepsPanel === null && stepsFailed === null ? <StepsLoading job={job} tall /> : null}
+            {phases !== null ? <Chart key="phases" panel={phases} {...shared} /> : null}
+            {found && found.steps > 0 ? <Histogram found={found} job={job.name} save={saveText} /> : null}
+            {panels.map((panel) => (
+              <Chart key={panel.id} panel={panel} {...shared} />
+            ))}
+          </>
+        )}
+      />
+      {steps !== null && steps.ranks.length > 0 ? <PhaseTable steps={steps} /> : null}
+      {found && found.annotations.length > 0 ? <Annotations found={found} /> : null}
+    </>
+  );
+}
