@@ -13,6 +13,7 @@ import type { Tab } from "./tabs";
 interface Pages {
   jobs: FunctionComponent;
   job: FunctionComponent<{ readonly name: string; readonly tab: Tab }>;
+  alerts: FunctionComponent;
   tokens: FunctionComponent;
   login: FunctionComponent;
 }
@@ -22,6 +23,7 @@ const pages = signal<Partial<Pages>>({});
 const kLoaders = {
   jobs: async () => ({ jobs: (await import("./jobs/page")).JobsPage }),
   job: async () => ({ job: (await import("./job/page")).JobPage }),
+  alerts: async () => ({ alerts: (await import("./alerts/page")).AlertsPage }),
   tokens: async () => ({ tokens: (await import("./tokens/page")).TokensPage }),
   login: async () => ({ login: (await import("./login/page")).LoginPage }),
 };

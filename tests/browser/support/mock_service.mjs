@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
 import { bodyOf, MockAccess } from "./mock_access.mjs";
+import { MockAlerts } from "./mock_alerts.mjs";
 import { catalog, description, judged, listItem, metrics, parametersOf, previewed, refusalOf, steps } from "./sample_jobs.mjs";
 import { findings, heatmap, report } from "./sample_parts.mjs";
 
@@ -70,6 +71,7 @@ export class MockService {
   changes = []; // the requested changes of rules
   faults = []; // {match: RegExp, status, times, delayMs, words, headers}
   access = new MockAccess();
+  alerts = new MockAlerts();
   change = (_url, body) => body; // lets a test change an answer before it is sent
   #server = createServer((request, reply) => void this.#answer(request, reply));
 
@@ -91,6 +93,7 @@ export class MockService {
     this.changes = [];
     this.faults = [];
     this.access = new MockAccess();
+    this.alerts = new MockAlerts();
     this.change = (_url, body) => body;
   }
 
@@ -118,7 +121,7 @@ export class MockService {
       return this.#api(url, request, reply);
     }
     if (url.pathname.startsWith("/assets/")) return sendFile(reply, url.pathname, 200);
-    const known = /^\/(jobs(\/.*)?|tokens)?$/.test(url.pathname);
+    const known = /^\/(jobs(\/.*)?|tokens|alerts|compare|fleet|settings)?$/.test(url.pathname);
     return sendFile(reply, "/index.html", known ? 200 : 404);
   }
 
@@ -152,6 +155,7 @@ export class MockService {
     const knocks = thing === "session" && request.method === "POST";
     if (!knocks && this.access.caller(request) === null) return refuse(401, "A token is wanted", 'this call needs a token, as "Authorization: Bearer st_..."');
     if ((await this.access.answer(request, thing, name, json, refuse)) !== false) return undefined;
+    if ((await this.alerts.answer(request, thing, name, part, this.access.caller(request).role, json, refuse)) !== false) return undefined;
     if (thing === "removals") return json({ items: this.removed.slice(0, 50), next: null, total: this.removed.length });
     if (thing === "rules") return json({ items: catalog() });
     if (name === undefined) return json(listed(this.jobs, url.searchParams));
