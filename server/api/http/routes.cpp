@@ -113,10 +113,10 @@ std::vector<Route> ApiRoutes(const Api& api) {
                            SampleRoutes(api),     StepRoutes(api),        WindowRoutes(api),
                            RuleRoutes(api),       RulePreviewRoutes(api), RuleTransitionRoutes(api),
                            JobEventRoutes(api),   FindingRoutes(api),     DiagnosisRoutes(api),
-                           ReportRoutes(api),     WebhookRoutes(api),     DeliveryRoutes(api),
-                           TokenRoutes(api),      SessionRoutes(api),     AuditRoutes(api),
-                           NodeRoutes(api),       IngestRoutes(api),      HealthRoutes(api),
-                           PrometheusRoutes(api)}) {
+                           ReportRoutes(api),     CompareRoutes(api),     WebhookRoutes(api),
+                           DeliveryRoutes(api),   TokenRoutes(api),       SessionRoutes(api),
+                           AuditRoutes(api),      NodeRoutes(api),        IngestRoutes(api),
+                           HealthRoutes(api),     PrometheusRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
   return routes;
