@@ -33,6 +33,18 @@ test("the parts of the page have addresses of their own, keys, and keep the view
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
 });
 
+test("zoomed far enough, single steps are drawn in place of means", async () => {
+  await page.goto(`${service.url}/jobs/mlp-demo/steps`);
+  const note = page.locator(".chart", { has: page.locator("#chart-steps") }).locator(".chart-note");
+  await page.getByText("mean of 20 steps a point").waitFor();
+  assert.equal(service.calls(/format=rows/).length, 0);
+  await page.goto(`${service.url}/jobs/mlp-demo/steps?from=20000&to=40000`);
+  await page.getByText(/^rank 0 on host-1$/).waitFor();
+  assert.match(await page.locator("#chart-steps-summary").textContent(), /^Whole step: mean 5\d\.\d ms, highest 80\.0 ms at/);
+  assert.equal(service.calls(/steps\?rank=0&from_us=\d+&to_us=\d+&limit=2000&format=rows/).length, 1);
+  assert.equal(await note.count(), 1);
+});
+
 test("rules say when they fired, and lead to that time", async () => {
   await openRules();
   const row = page.locator(".rule").first();

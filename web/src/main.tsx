@@ -13,7 +13,9 @@ import type { Tab } from "./tabs";
 interface Pages {
   jobs: FunctionComponent;
   job: FunctionComponent<{ readonly name: string; readonly tab: Tab }>;
+  compare: FunctionComponent;
   alerts: FunctionComponent;
+  settings: FunctionComponent;
   tokens: FunctionComponent;
   login: FunctionComponent;
 }
@@ -23,7 +25,9 @@ const pages = signal<Partial<Pages>>({});
 const kLoaders = {
   jobs: async () => ({ jobs: (await import("./jobs/page")).JobsPage }),
   job: async () => ({ job: (await import("./job/page")).JobPage }),
+  compare: async () => ({ compare: (await import("./compare/page")).ComparePage }),
   alerts: async () => ({ alerts: (await import("./alerts/page")).AlertsPage }),
+  settings: async () => ({ settings: (await import("./settings_page/page")).SettingsPage }),
   tokens: async () => ({ tokens: (await import("./tokens/page")).TokensPage }),
   login: async () => ({ login: (await import("./login/page")).LoginPage }),
 };

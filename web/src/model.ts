@@ -198,6 +198,18 @@ export interface Steps {
   readonly left_out: number; // ranks that were not read
 }
 
+/** Single steps of a rank; `next` is null when these are all. */
+export interface StepRows {
+  readonly items: readonly {
+    readonly step: number;
+    readonly start_us: number;
+    readonly wall_seconds: number;
+    readonly phases_seconds: Readonly<Record<string, number>>;
+    readonly gpu: { readonly idle_seconds: number } | null;
+  }[];
+  readonly next: string | null;
+}
+
 /** A parameter of a rule. A text has neither minimum nor maximum; a parameter without a default must be given. */
 export interface RuleParameter {
   readonly name: string;

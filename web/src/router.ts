@@ -8,14 +8,18 @@ import { isTab, type Tab } from "./tabs";
 export type Route =
   | { readonly page: "jobs" }
   | { readonly page: "job"; readonly name: string; readonly tab: Tab }
+  | { readonly page: "compare" }
   | { readonly page: "alerts" }
+  | { readonly page: "settings" }
   | { readonly page: "tokens" }
   | { readonly page: "none" };
 
 export function match(path: string): Route {
   if (path === "/" || path === "/jobs" || path === "/jobs/") return { page: "jobs" };
   if (path === "/tokens") return { page: "tokens" };
+  if (path === "/compare") return { page: "compare" };
   if (path === "/alerts") return { page: "alerts" };
+  if (path === "/settings") return { page: "settings" };
   const [, name, tab = "overview"] = /^\/jobs\/([^/]+)(?:\/([a-z]+))?\/?$/.exec(path) ?? [];
   if (name === undefined || !isTab(tab) || path.endsWith("/overview")) return { page: "none" };
   try {

@@ -4,7 +4,7 @@ import { gainOf, groundOf, headlineOf } from "../src/job/overview/words";
 import { namedCauses, outsideOf, stagesOf } from "../src/job/overview/stages";
 import { shownParts } from "../src/job/overview/parts";
 import { rankRemarks } from "../src/job/overview/rank_remarks";
-import { phaseWord, stepPanel } from "../src/job/steps/step_panels";
+import { phaseWord, rankShown, stepPanel } from "../src/job/steps/step_panels";
 import type { Cause, Diagnosis, Job, RankSteps, Steps } from "../src/model";
 
 const parts = { initialisation: 12, training: 96, evaluation: 8, finalisation: 4 };
@@ -47,10 +47,10 @@ const steps = (gpu: RankSteps["gpu"]) => ({
 }) as unknown as Steps;
 
 test("how long the GPU idled before a step is a line where its clock is known", () => {
-  const known = stepPanel(steps({ series: { idle_seconds: [0.25, null] } }), 0).traces;
+  const known = stepPanel(rankShown(steps({ series: { idle_seconds: [0.25, null] } }), 0)).traces;
   assert.deepEqual(known.map(({ label }) => label), ["Whole step", "GPU idle before the step"]);
   assert.deepEqual(known[1]?.mean, [0.25, null]);
-  assert.deepEqual(stepPanel(steps(null), 0).traces.map(({ label }) => label), ["Whole step"]);
+  assert.deepEqual(stepPanel(rankShown(steps(null), 0)).traces.map(({ label }) => label), ["Whole step"]);
 });
 
 test("phases of the GPU have plain names", () => {

@@ -3,8 +3,10 @@ import { test } from "node:test";
 import { forcedNode, heatMetrics, kNoValue, rowsOf, valueOfByte } from "../src/job/heat/cells";
 import { hex, viridis } from "../src/job/heat/viridis";
 import { placed } from "../src/job/steps/bars";
+import { stallsOf } from "../src/job/stalls";
+import { withSingleSteps } from "../src/job/steps/single_steps";
 import { endsOf } from "../src/job/steps/step_panels";
-import type { Heatmap, Job, RankSteps } from "../src/model";
+import type { Heatmap, Job, RankSteps, StepRows } from "../src/model";
 
 const map = (cells: readonly number[], rows: readonly string[], more: Partial<Heatmap> = {}): Heatmap => ({
   metric: "gpu_util_percent", unit: "%", bin_us: 1e6, times_us: [0, 1e6], rows: rows.map((device) => ({ node: "n1", device })), left_out: 0, low: 0, high: 127,
@@ -62,4 +64,26 @@ test("marks of equal values share a label, and labels that would touch go below 
     { words: "p50, p95 1.00 s", x: 0.1, row: 0 }, { words: "p99 2.00 s", x: 0.2, row: 1 }, { words: "max 9.00 s", x: 0.9, row: 0 },
   ]);
   assert.deepEqual(placed([], at), []);
+});
+
+test("single steps take the place of the curve, and nothing else of the rank changes", () => {
+  const found = { rank: 3, steps: 90, series: { steps_per_point: 64 }, gpu: null } as unknown as RankSteps;
+  const page: StepRows = { next: null, items: [
+    { step: 7, start_us: 0, wall_seconds: 0.2, phases_seconds: { data: 0.1 }, gpu: { idle_seconds: 0.05 } },
+    { step: 8, start_us: 2e5, wall_seconds: 0.3, phases_seconds: { forward: 0.2 }, gpu: null },
+  ] };
+  const { steps, series, gpu } = withSingleSteps(found, page);
+  assert.deepEqual([steps, series.steps_per_point, series.step, series.wall_seconds], [90, 1, [7, 8], [0.2, 0.3]]);
+  assert.deepEqual([series.data_seconds, series.phases_seconds], [[0.1, 0], { data: [0.1, 0], forward: [0, 0.2] }]);
+  assert.deepEqual(gpu?.series.idle_seconds, [0.05, null]);
+});
+
+test("slow places are marked where a rule found that they are an issue, and only there", () => {
+  const curve = rank([0, 1e6, 2e6, 3e6], [1, 1, 1, 2]);
+  const judged = (name: string, status: string) => ({ profiler_rule_evaluation_statuses: [{ rule: name, rule_configuration_name: name, rule_evaluation_status: status, verdict: { kind: "finding", sentence: "Every 4th." } }] }) as unknown as Job;
+  assert.deepEqual(stallsOf(judged("PeriodicStall", "IssuesFound"), curve), { timesMs: [4000], rule: "PeriodicStall", sentence: "Every 4th." });
+  assert.equal(stallsOf(judged("PeriodicStall", "NoIssuesFound"), curve), null);
+  assert.equal(stallsOf(judged("LowGPUUtilization", "IssuesFound"), curve), null);
+  assert.equal(stallsOf(judged("StepOutlier", "IssuesFound"), undefined), null);
+  assert.deepEqual(stallsOf(judged("StepOutlier", "IssuesFound"), rank([], []))?.timesMs, []);
 });

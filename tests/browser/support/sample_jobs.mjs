@@ -69,6 +69,7 @@ export function sampleJob(options) {
     rankFacts: options.rankFacts ?? {},
     nodeFacts: options.nodeFacts ?? {},
     clockSuspect: options.clockSuspect ?? null, // clock_suspect of the first node
+    change: options.change ?? {}, // of its step times from another job's
     history: options.history ?? {}, // changes of the status by rule: [second, status, message]
     custom: options.custom ?? {}, // custom metrics, each with its devices
     rules: rules ?? [
@@ -266,7 +267,17 @@ export function metrics(job, query) {
 
 const kUnnamed = 0.02;
 
+/** Single steps of 50 ms, of which each 25th takes 80 ms. */
+function stepRows(job, query) {
+  const [from, to] = ["from_us", "to_us"].map((key, i) => Number(query.get(key) ?? [0, Infinity][i]));
+  const all = Array.from({ length: Math.floor(job.seconds * 20) }, (_, i) => ({ step: i, start: "", start_us: job.startedUs + i * 50_000, wall_seconds: i % 25 === 0 ? 0.08 : 0.05, phases_seconds: { data: 0.03 }, evaluation_seconds: 0, gpu: null }));
+  const items = all.filter(({ start_us }) => start_us >= from && start_us <= to);
+  const limit = Number(query.get("limit") ?? 500);
+  return { rank: Number(query.get("rank")), node: job.node, items: items.slice(0, limit), next: items.length > limit ? "MTIz" : null };
+}
+
 export function steps(job, query) {
+  if (query.get("format") === "rows") return stepRows(job, query);
   if (!job.steps || job.silent) return { ranks: [], left_out: 0 };
   const many = Math.min(500, Math.floor(job.seconds));
   const index = Array.from({ length: many }, (_, i) => i);

@@ -43,3 +43,21 @@ export function report(job) {
     method: [{ number: "phases", formula: "time of the phase in all steps / wall time of all steps", source: "/jobs/{name}/steps: phases" }],
   };
 }
+
+const sideOf = (job) => ({
+  name: job.name, group: job.group, status: job.status, created: "", created_us: job.createdUs, duration_seconds: job.seconds, nodes: job.nodes, gpus: job.gpus, ranks: job.ranks,
+  gpu_hours: (job.gpus * job.seconds) / 3600, mean_gpu_util_percent: job.gpus > 0 ? 41.2 : null, mean_cpu_util_percent: 61.24, verdict: "issues",
+});
+
+/** Steps of b take half the time of a's, unless the jobs say otherwise with `change`. */
+export function comparison(a, b) {
+  const steps = (mean_seconds) => ({ rank: 0, steps: 2400, mean_seconds, p50_seconds: mean_seconds, p95_seconds: 1.2 * mean_seconds });
+  const change = { verdict: "faster", material: true, percent: -50, low_percent: -52, high_percent: -48, noise_percent: 1.5, sentence: "", ...b.change };
+  return {
+    a: sideOf(a), b: sideOf(b), steps: { a: steps(0.04), b: steps(0.02), change },
+    phases: [{ phase: "backward", a_seconds: 0.005, b_seconds: 0.005 }, { phase: "data", a_seconds: 0.03, b_seconds: 0.01 }],
+    budget: [{ cause: "preprocessing", words: "preprocessing", a_share: 0.63, b_share: null }],
+    rules: [{ rule_configuration_name: "DataloaderBottleneck", a: "issues", b: null }],
+    differs: [{ what: "rank: <b>workers</b>", a: "4", b: "8" }, { what: "node: driver", a: null, b: "550" }],
+  };
+}

@@ -1,12 +1,13 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { instant, metric, type TimeZone } from "../format";
+import { instant, metric, plural, type TimeZone } from "../format";
 import { kPalettes } from "../palette";
 import { valueOf } from "../query";
 import { search } from "../router";
 import { theme } from "../settings";
 import { endsByStart } from "./columns";
+import { tabLink } from "./head";
 import { tables } from "./lazy_parts";
 import type { Panel } from "./panels";
 import { type Actions, columnsOf, kHeight, optionsOf } from "./plot";
@@ -52,6 +53,7 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
       reset: () => latest.current.reset(),
       moved,
       ends: () => ends.current,
+      stalls: () => latest.current.panel.stalls,
     };
     const context = { palette: kPalettes[theme.peek()], zone, startMs };
     const made = new uPlot(optionsOf(panel, context, box.clientWidth, sync, act), data, box);
@@ -203,6 +205,11 @@ export function Chart(props: ChartProps) {
       {has && table.value && ChartTable ? <ChartTable panel={panel} span={span} startMs={startMs} zone={zone} /> : null}
       {has && !table.value ? <Canvas {...props} titleId={titleId} summaryId={summaryId} /> : null}
       {has ? <p class="summary" id={summaryId}>{sentence}</p> : null}
+      {has && panel.stalls && panel.stalls.timesMs.length > 0 ? (
+        <p class="summary">
+          <span class="tone-amber" aria-hidden="true">▼</span> {plural(panel.stalls.timesMs.length, "slow place")}. <a href={tabLink(props.job, "rules", panel.stalls.rule)}>{panel.stalls.rule}</a>: {panel.stalls.sentence}
+        </p>
+      ) : null}
     </section>
   );
 }

@@ -89,6 +89,9 @@ export function Head({ job, tab }: { readonly job: Job; readonly tab: Tab }) {
         </li>
         <li>{runTime(job)}</li>
         <li>
+          <a href={`/compare${withKeys("", { b: job.name })}`}>Compare</a>
+        </li>
+        <li>
           started <time dateTime={new Date(startMs(job)).toISOString()}>{dateTime(startMs(job) * 1000, "utc")}</time>
         </li>
       </ul>

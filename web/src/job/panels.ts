@@ -1,5 +1,6 @@
 import type { Job, JudgedRule, Metrics, Series } from "../model";
 import type { Tab } from "../tabs";
+import type { Stalls } from "./stalls";
 import { align, type Fold, fold, highest, lowest, mean, sum, type Trace } from "./traces";
 
 // The charts of a job as a table of rows: what each shows and how its lines come from the series.
@@ -24,6 +25,8 @@ export interface Panel {
   readonly free?: boolean;
   /** When each point of the traces ends: it is drawn as a column as wide as it lasted, never as a slope to the next. */
   readonly endsMs?: readonly number[];
+  /** Stalls that a rule found, marked at the top of the chart. */
+  readonly stalls?: Stalls | null;
   /** The traces are stacked, each on top of the traces before it. */
   readonly stacks?: boolean;
 }

@@ -19,9 +19,11 @@ export interface Actions {
   readonly moved: (index: number | null) => void;
   /** When the points of the panel end, by their begin. */
   readonly ends: () => ReadonlyMap<number, number>;
+  readonly stalls: () => Panel["stalls"];
 }
 
 export const kHeight = 168;
+const kNoStalls = { timesMs: [], rule: "", sentence: "" };
 const kFont = "12px system-ui, sans-serif";
 const kIncrsMs = [
   100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 108e5,
@@ -183,6 +185,25 @@ function drawGaps(u: uPlot, trace: Trace | undefined, colour: string): void {
   ctx.restore();
 }
 
+/** A small triangle at the top for each stall. */
+function drawStalls(u: uPlot, stalls: NonNullable<Panel["stalls"]>, colour: string): void {
+  const { ctx } = u;
+  const { left, top, width } = u.bbox;
+  const size = 4 * devicePixelRatio;
+  ctx.save();
+  ctx.fillStyle = colour;
+  for (const ms of stalls.timesMs) {
+    const x = u.valToPos(ms, "x", true);
+    if (x < left || x > left + width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x - size, top);
+    ctx.lineTo(x + size, top);
+    ctx.lineTo(x, top + 1.6 * size);
+    ctx.fill();
+  }
+  ctx.restore();
+}
+
 /** Ticks at round times, counted from the job's start or from midnight. */
 function timeSplits(min: number, max: number, incr: number, context: DrawContext): number[] {
   const zoneMs = context.zone === "local" ? new Date(min).getTimezoneOffset() * 60_000 : 0;
@@ -257,7 +278,10 @@ export function optionsOf(panel: Panel, context: DrawContext, width: number, syn
     },
     hooks: {
       drawClear: [(u) => drawGaps(u, panel.sparse ? undefined : panel.traces[0], context.palette.line)],
-      draw: [(u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, context.palette)],
+      draw: [
+        (u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, context.palette),
+        (u) => drawStalls(u, act.stalls() ?? kNoStalls, context.palette.threshold),
+      ],
       setCursor: [(u) => act.moved(u.cursor.idx ?? null)],
       setSelect: [
         (u) => {

@@ -111,7 +111,7 @@ export function TimeArea({ view, title, draw, loading, children }: AreaProps) {
         <RankChoice {...view} />
       </Toolbar>
       {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
-      {data.stepsPoll.value ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
+      {data.stepsPoll.value && !waits(view) ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
       <Removed {...view} />
       <Partial {...view} />
       {waits(view) ? <div class="charts">{loading}</div> : null}

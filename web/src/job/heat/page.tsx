@@ -172,9 +172,9 @@ export function Page({ view }: { readonly view: View }) {
         Heat map
       </h2>
       <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={found.poll} />
-      {found.poll === null ? null : <Fault what="The heat map" poll={found.poll} />}
       <div class="card heat">
         <Choices job={job} />
+        {found.poll === null ? null : <Fault what="The heat map" poll={found.poll} />}
         {map === null && failed === null ? <Loading what="the heat map" class="loading-heat" /> : null}
         {map !== null && rows.length === 0 ? <Empty title="Nothing was measured"><p>No device of this job has samples of this metric in this span of time.</p></Empty> : null}
         {map !== null && rows.length > 0 ? (

@@ -52,7 +52,7 @@ function Nodes({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
       <table>
         <thead>
           <tr>
-            {["Node", "Cores", "Memory", "GPUs", "State", "Clock offset", "Agent", "Not measured"].map((head) => (
+            {["Node", "Cores", "Memory", "GPUs", "State", "Clock off by", "Agent", "Not measured"].map((head) => (
               <th key={head} scope="col">
                 {head}
               </th>

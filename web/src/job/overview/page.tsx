@@ -5,6 +5,7 @@ import { FailureCard } from "../head";
 import { charts, facts, loadFacts, loadTables } from "../lazy_parts";
 import { panelCount, panelsOf } from "../panels";
 import { stepPanel } from "../steps/step_panels";
+import { stallsOf, withStalls } from "../stalls";
 import { StepsLoading, TimeArea } from "../time_area";
 import { isRunning } from "../view";
 import { Figures } from "./figures";
@@ -15,10 +16,11 @@ import { Verdict } from "./verdict";
 // The overview: the verdict above the fold, the job in numbers, its three charts that say most, its rules in short, its facts.
 
 export function Page({ view }: { readonly view: View }) {
-  const { job, data, metrics, steps, rank, shown, shared } = view;
+  const { job, data, metrics, steps, rank, found, shown, shared } = view;
   const rules = data.rules.value;
-  const panels = useMemo(() => (metrics === null ? [] : panelsOf(job, metrics, rules, "overview")), [job, metrics, rules]);
-  const stepsPanel = useMemo(() => (steps === null ? null : stepPanel(steps, rank)), [steps, rank]);
+  const stalls = useMemo(() => stallsOf(job, found), [job, found]);
+  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, "overview"), stalls)), [job, metrics, rules, stalls]);
+  const stepsPanel = useMemo(() => (steps === null ? null : { ...stepPanel(found), stalls }), [steps === null, found, stalls]);
   const stepsFailed = data.stepsPoll.value?.state.value.error ?? null;
   // The facts wait until the height of the charts is known, so that nothing jumps.
   const settled = ((metrics !== null && charts.value !== null) || data.metricsPoll.value?.state.value.error) && (steps !== null || stepsFailed);

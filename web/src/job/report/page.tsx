@@ -103,6 +103,7 @@ export function Page({ view }: { readonly view: View }) {
     return () => opened.stop();
   }, [path, running]);
   const found = report.value;
+  const failed = asked.value?.state.value.error !== null && asked.value !== null;
   return (
     <>
       <section class="card facts" aria-labelledby="report-title">
@@ -124,7 +125,7 @@ export function Page({ view }: { readonly view: View }) {
         </p>
       </section>
       {asked.value === null ? null : <Fault what="The report" poll={asked.value} />}
-      {found === null ? <Loading what="the report" class="card loading-chart" /> : <Body report={found} zone={zone === "local" ? "local" : "utc"} />}
+      {found === null && failed ? null : found === null ? <Loading what="the report" class="card loading-chart" /> : <Body report={found} zone={zone === "local" ? "local" : "utc"} />}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { address, ask, listRules } from "../../api";
 import type { Finding, RuleType } from "../../model";
 import { poll, type Poll } from "../../poll";
-import { Fault } from "../../states";
+import { Fault, Loading } from "../../states";
 import type { View } from "../frame";
 import { isRunning } from "../view";
 import { Rules, tunedRule } from "./rules";
@@ -23,7 +23,7 @@ export function Page({ view }: { readonly view: View }) {
   const { job, data, zone, shared } = view;
   const findings = useSignal<Findings | null>(null);
   const asked = useSignal<Poll | null>(null);
-  const catalog = useSignal<ReadonlyMap<string, RuleType>>(new Map());
+  const catalog = useSignal<ReadonlyMap<string, RuleType> | null>(null);
   const running = isRunning(job);
   useEffect(() => {
     const read = async (stop: AbortSignal) => {
@@ -36,13 +36,21 @@ export function Page({ view }: { readonly view: View }) {
   useEffect(() => {
     const stop = new AbortController();
     // Without the catalog only the advice is missing.
-    listRules(stop.signal).then((types) => (catalog.value = new Map(types.map((type) => [type.name, type]))), () => {});
+    listRules(stop.signal).then((types) => (catalog.value = new Map(types.map((type) => [type.name, type]))), () => (catalog.value = new Map()));
     return () => stop.abort();
   }, []);
+  const failed = asked.value?.state.value.error ?? null;
   return (
     <>
-      {asked.value === null ? null : <Fault what="When the rules fired" poll={asked.value} />}
-      <Rules view={view} findings={findings.value} catalog={catalog.value} />
+      {/* All of it at once, so that nothing jumps. */}
+      {catalog.value !== null && asked.value !== null && (findings.value !== null || failed !== null) ? (
+        <>
+          <Fault what="When the rules fired" poll={asked.value} />
+          <Rules view={view} findings={findings.value} catalog={catalog.value} />
+        </>
+      ) : (
+        <Loading what="the rules" class="card loading-list" />
+      )}
       <Tune key={job.name} job={job} rule={tunedRule} zone={zone} startMs={shared.startMs} changed={() => data.jobPoll.retry()} />
     </>
   );

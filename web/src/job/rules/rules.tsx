@@ -72,7 +72,7 @@ function Rule({ rule, view, found, type, chosen }: RuleProps) {
         {details === null ? null : <p class="rule-details">{details}</p>}
         {notes.length === 0 ? null : <p class="rule-notes">{notes.join(" · ")}</p>}
         {issue && type?.advice ? <p class="rule-advice"><b>What to do:</b> {type.advice}</p> : null}
-        {type?.fires ? <p class="rule-notes">Fires when: {type.fires}</p> : null}
+        {issue && type?.fires ? <p class="rule-notes">Fires when: {type.fires}</p> : null}
         {found !== null && found.length > 0 ? <Firings found={found} view={view} name={rule.rule_configuration_name} /> : null}
       </div>
       <button type="button" aria-label={`Parameters of ${rule.rule_configuration_name}`} onClick={() => (tunedRule.value = rule.rule_configuration_name)}>

@@ -3,21 +3,25 @@ import { Loading } from "../../states";
 import type { View } from "../frame";
 import { loadTables } from "../lazy_parts";
 import { panelsOf } from "../panels";
+import { stallsOf, withStalls } from "../stalls";
 import { StepsLoading, TimeArea } from "../time_area";
 import { Annotations } from "./annotations";
 import { Histogram } from "./histogram";
 import { PhaseTable } from "./phase_table";
+import { useSingleSteps } from "./single_steps";
 import { isAsync, phasePanel, stepPanel } from "./step_panels";
 
 // The steps of one rank: how long each took and where in it the time went, over all of them and along the job.
 
 export function Page({ view }: { readonly view: View }) {
-  const { job, data, metrics, steps, rank, found, shared } = view;
+  const { job, data, metrics, steps, found, shared } = view;
+  const drawn = useSingleSteps(view);
   const rules = data.rules.value;
   const launches = found !== undefined && isAsync(job, found.rank);
-  const panels = useMemo(() => (metrics === null ? [] : panelsOf(job, metrics, rules, "steps")), [job, metrics, rules]);
-  const stepsPanel = useMemo(() => (steps === null ? null : stepPanel(steps, rank)), [steps, rank]);
-  const phases = useMemo(() => (found && found.steps > 0 ? phasePanel(found, launches) : null), [found, launches]);
+  const stalls = useMemo(() => stallsOf(job, drawn), [job, drawn]);
+  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, "steps"), stalls)), [job, metrics, rules, stalls]);
+  const stepsPanel = useMemo(() => (steps === null ? null : { ...stepPanel(drawn), stalls }), [steps === null, drawn, stalls]);
+  const phases = useMemo(() => (drawn && drawn.steps > 0 ? phasePanel(drawn, launches) : null), [drawn, launches]);
   useEffect(() => void (metrics !== null && loadTables()), [metrics !== null]);
   const stepsFailed = data.stepsPoll.value?.state.value.error ?? null;
   return (

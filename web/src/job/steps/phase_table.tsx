@@ -18,7 +18,7 @@ export function PhaseTable({ steps }: { readonly steps: Steps }) {
         <h2 id="ranks-title">Steps by rank</h2>
         <p>Time of a step, and the share of each phase in it</p>
       </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Steps by rank">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of the ranks">
         <table>
           <thead>
             <tr>

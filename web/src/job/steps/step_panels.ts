@@ -32,8 +32,8 @@ export function rankShown(steps: Steps, rank: number): RankSteps | undefined {
   return steps.ranks.find((each) => each.rank === rank) ?? steps.ranks[0];
 }
 
-export function stepPanel(steps: Steps, rank: number): Panel {
-  const found = rankShown(steps, rank);
+/** The chart of a rank's step times; it says why it is empty where no rank told of steps. */
+export function stepPanel(found: RankSteps | undefined): Panel {
   const timesMs = (found?.series.start_us ?? []).map((us) => us / 1000);
   const shared = { timesMs, low: null, high: null };
   const drawn = found && timesMs.length > 0 ? found : undefined;

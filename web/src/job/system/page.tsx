@@ -5,6 +5,7 @@ import type { View } from "../frame";
 import { charts, loadTables } from "../lazy_parts";
 import { customMetricPanel, isFolded, panelCount, panelsOf } from "../panels";
 import { stepPanel } from "../steps/step_panels";
+import { stallsOf, withStalls } from "../stalls";
 import { TimeArea } from "../time_area";
 import { isRunning } from "../view";
 import { CustomMetrics } from "./custom_metrics";
@@ -12,10 +13,11 @@ import { CustomMetrics } from "./custom_metrics";
 // Everything that was sampled of the job's nodes, beside the time of its steps, on one axis of time.
 
 export function Page({ view }: { readonly view: View }) {
-  const { job, data, metrics, steps, rank, shared } = view;
+  const { job, data, metrics, steps, found, shared } = view;
   const rules = data.rules.value;
-  const panels = useMemo(() => (metrics === null ? [] : panelsOf(job, metrics, rules)), [job, metrics, rules]);
-  const stepsPanel = useMemo(() => (steps === null || steps.ranks.length === 0 ? null : stepPanel(steps, rank)), [steps, rank]);
+  const stalls = useMemo(() => stallsOf(job, found), [job, found]);
+  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules), stalls)), [job, metrics, rules, stalls]);
+  const stepsPanel = useMemo(() => (steps === null || steps.ranks.length === 0 ? null : { ...stepPanel(found), stalls }), [steps === null, found, stalls]);
   const customPanels = useMemo(() => (metrics === null ? [] : data.customAsked.value.map((name) => customMetricPanel(name, metrics, rules))), [metrics, rules]);
   const { Chart } = charts.value ?? {};
   const drawCustomMetric = (metric: string) => Chart ? customPanels.filter(({ id }) => id === metric).map((panel) => <Chart key={metric} panel={panel} {...shared} />) : null;
