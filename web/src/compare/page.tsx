@@ -5,6 +5,7 @@ import { count, dateTime, duration, hardware, number, percent, share } from "../
 import { poll, type Poll } from "../poll";
 import { valueOf } from "../query";
 import { search } from "../router";
+import { narrow } from "../settings";
 import { Empty, Fault, Loading } from "../states";
 import { tabPath } from "../tabs";
 import { type ComparedJob, type Comparison, compareJobs } from "./calls";
@@ -32,7 +33,7 @@ function Table({ title, note, rows, found }: { readonly title: string; readonly 
             <thead>
               <tr>
                 <td />
-                {[`A: ${found.a.name}`, `B: ${found.b.name}`, ...(changes ? ["From A to B"] : [])].map((head, i) => (
+                {[narrow.value ? "A" : `A: ${found.a.name}`, narrow.value ? "B" : `B: ${found.b.name}`, ...(changes ? ["From A to B"] : [])].map((head, i) => (
                   <th key={i} scope="col">
                     {head}
                   </th>

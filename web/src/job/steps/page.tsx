@@ -4,7 +4,7 @@ import type { View } from "../frame";
 import { loadTables } from "../lazy_parts";
 import { panelsOf } from "../panels";
 import { stallsOf, withStalls } from "../stalls";
-import { StepsLoading, TimeArea } from "../time_area";
+import { StepsLoading, TimeArea, waits } from "../time_area";
 import { Annotations } from "./annotations";
 import { Histogram } from "./histogram";
 import { PhaseTable } from "./phase_table";
@@ -24,16 +24,18 @@ export function Page({ view }: { readonly view: View }) {
   const phases = useMemo(() => (drawn && drawn.steps > 0 ? phasePanel(drawn, launches) : null), [drawn, launches]);
   useEffect(() => void (metrics !== null && loadTables()), [metrics !== null]);
   const stepsFailed = data.stepsPoll.value?.state.value.error ?? null;
+  const settled = !waits(view); // the tables below the charts come when the height of these is known
+  // The charts come together: those of the steps may need more room than their placeholders.
+  const loading = <><StepsLoading job={job} tall /><Loading what="the chart" class="card loading-chart" /></>;
   return (
     <>
       <TimeArea
         view={view}
         title="Charts of the steps"
-        loading={<><StepsLoading job={job} tall /><Loading what="the chart" class="card loading-chart" /></>}
-        draw={({ Chart, saveText }) => (
+        loading={loading}
+        draw={({ Chart, saveText }) => stepsPanel === null && stepsFailed === null ? loading : (
           <>
             {stepsPanel !== null ? <Chart key="steps" panel={stepsPanel} {...shared} /> : null}
-            {stepsPanel === null && stepsFailed === null ? <StepsLoading job={job} tall /> : null}
             {phases !== null ? <Chart key="phases" panel={phases} {...shared} /> : null}
             {found && found.steps > 0 ? <Histogram found={found} job={job.name} save={saveText} /> : null}
             {panels.map((panel) => (
@@ -42,8 +44,8 @@ export function Page({ view }: { readonly view: View }) {
           </>
         )}
       />
-      {steps !== null && steps.ranks.length > 0 ? <PhaseTable steps={steps} /> : null}
-      {found && found.annotations.length > 0 ? <Annotations found={found} /> : null}
+      {settled && steps !== null && steps.ranks.length > 0 ? <PhaseTable steps={steps} /> : null}
+      {settled && found && found.annotations.length > 0 ? <Annotations found={found} /> : null}
     </>
   );
 }
