@@ -85,6 +85,7 @@ std::vector<Route> JobEventRoutes(const Api& api);
 std::vector<Route> FindingRoutes(const Api& api);
 std::vector<Route> DiagnosisRoutes(const Api& api);
 std::vector<Route> ReportRoutes(const Api& api);
+std::vector<Route> CompareRoutes(const Api& api);
 std::vector<Route> WebhookRoutes(const Api& api);
 std::vector<Route> DeliveryRoutes(const Api& api);
 std::vector<Route> TokenRoutes(const Api& api);
