@@ -19,7 +19,7 @@
 
 #include "agent/collect/collector.h"
 #include "agent/host/process.h"
-#include "bench/cpu_time.h"
+#include "core/base/cpu_time.h"
 #include "tests/support/large_node.h"
 
 namespace stepscope {

@@ -9,8 +9,8 @@ tree over the window, and its resident memory at the end of it.
 
 The agent is also measured on a node with --cores cores, which makes about 200 series: all of it is this machine's but
 /proc/stat, which is a file that goes on twice a second (without what the kernel does to write such a text).
-And on one with --gpus GPUs of the fake driver of the tests: what the agent does for them, without what NVIDIA's library
-would. bench/agent_ticks.py says what each collector costs.
+And on one with --gpus GPUs of the fake driver of the tests, of which each call takes the CPU time that it took on an H200
+(docs/agent.md has the table). bench/agent_ticks.py says what each collector costs.
 """
 
 import argparse
@@ -184,7 +184,7 @@ def run_agent(children, options, folder, service, gpus=0, cores=0):
     fake = Path(command[0]).parent / "tests/fake_nvml"
     if gpus and not (fake / "libnvidia-ml.so.1").exists():
         raise SystemExit(f"agent_cost: no fake driver in {fake}: build the target fake_nvml, or give --gpus 0")
-    driver = {"LD_LIBRARY_PATH": str(fake), "FAKE_NVML_GPUS": str(gpus)}
+    driver = {"LD_LIBRARY_PATH": str(fake), "FAKE_NVML_GPUS": str(gpus), "FAKE_NVML_CHARGES": "1"}
     if cores and os.geteuid() != 0:
         raise SystemExit("agent_cost: only root can give the agent another /proc/stat; give --cores 0")
     machine = ManyCores(folder / f"stat-{job}", cores) if cores else None

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "bench/cpu_time.h"
+#include "core/base/cpu_time.h"
 #include "core/base/text.h"
 #include "server/edge/http/head.h"
 

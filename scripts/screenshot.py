@@ -72,7 +72,7 @@ def play(children, programs, client, scenario, rules, folder):
 def photograph(children, url, job, options, folder):
     npm_packages(children, "tests/browser", folder / "npm.log", say)
     log_path = folder / "pictures.log"
-    command = ["node", ROOT / "tests/browser/support/screenshot.mjs", url, job, options.out.resolve(), options.height]
+    command = ["node", ROOT / "tests/browser/support/screenshot.mjs", url, job, options.out.resolve(), options.height, *(["all"] if options.pages == "all" else [])]
     if options.token_file:  # not among the words of the command, which every user of the machine can read
         os.environ["STEPSCOPE_TOKEN"] = options.token_file.read_text().strip()
     run(children, command, log_path, "pictures", say)
@@ -100,6 +100,7 @@ def parse():
     parser.add_argument("--token-file", type=Path)
     parser.add_argument("--out", type=Path, default=ROOT / "docs/pictures")
     parser.add_argument("--height", type=int, default=1700)
+    parser.add_argument("--pages", choices=["job", "all"], default="job")
     return parser.parse_args()
 
 

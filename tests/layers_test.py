@@ -26,7 +26,7 @@ STORE_JOBS = (*STORE_PARTS, "server/store/jobs")
 STORE_DATA = (*STORE_JOBS, "server/store/rules", "server/store/ticks")
 STORE = (
     *STORE_DATA, "server/store/schema", "server/store/access", "server/store/rollups", "server/store/steps", "server/store/annotations",
-    "server/store/retention",
+    "server/store/traces", "server/store/retention",
 )
 COLLECT = (*CORE, "agent/collect")
 FRAMES = (*COLLECT, "agent/host", "agent/gpu", "agent/sample", "agent/marks", "agent/spool", "agent/frames")
@@ -35,16 +35,17 @@ REPORT = ("server/report/text", "server/report/measure", "server/report/picture"
 EDGE = ("server/edge/http", "server/edge")
 # What answers are made of.
 SERVICE = (
-    *STORE, *RULES, *REPORT, "server/postgres", *EDGE, "server/access", "server/front", "server/ingest/check", "server/ingest", "server/compact", "server/evaluate",
+    *STORE, *RULES, *REPORT, "core/trace", "server/trace", "server/postgres", *EDGE, "server/access", "server/front", "server/ingest/check", "server/ingest", "server/compact", "server/evaluate",
     "server/alert",
 )
-API = tuple(f"server/api/{room}" for room in ("http", "charts", "rules", "jobs", "steps", "webhooks", "access", "ingest", "service"))
+API = tuple(f"server/api/{room}" for room in ("http", "charts", "rules", "jobs", "steps", "windows", "webhooks", "access", "ingest", "service"))
 # Layer -> the layers it may include. A folder that is not here has no place yet.
 LAYERS = {
     "core/base": (),
     "core/http": ("core/base",),
     "core/model": ("core/base",),
     "core/wire": ("core/base", "core/model"),
+    "core/trace": CORE,
     "rules/engine": CORE,
     "rules/stats": (*CORE, "rules/engine"),
     "rules/signals": (*CORE, "rules/engine", "rules/stats"),
@@ -77,8 +78,10 @@ LAYERS = {
     "server/store/rollups": STORE_DATA,
     "server/store/steps": STORE_DATA,
     "server/store/annotations": STORE_DATA,
+    "server/store/traces": STORE_DATA,
     "server/store/retention": STORE_DATA,
     "server/postgres": STORE,
+    "server/trace": (*CORE, "core/trace"),
     "server/access": STORE,
     "server/front": (*STORE, *EDGE, "server/access"),
     "server/ingest/check": STORE,
@@ -95,6 +98,7 @@ LAYERS = {
     "server/api/rules": (*SERVICE, "server/api/http"),
     "server/api/jobs": (*SERVICE, "server/api/http", "server/api/charts", "server/api/rules"),
     "server/api/steps": (*SERVICE, "server/api/http"),
+    "server/api/windows": (*SERVICE, "server/api/http"),
     "server/api/webhooks": (*SERVICE, "server/api/http"),
     "server/api/access": (*SERVICE, "server/api/http"),
     "server/api/ingest": (*SERVICE, "server/api/http"),
@@ -110,8 +114,8 @@ LIBRARIES = {
     "spdlog": (r"spdlog/", ("core/base",)),
     "fmt": (r"fmt/", ("core/base",)),
     "libpq": (r"(libpq-fe\.h|postgresql/)", ("server/store/postgres",)),
-    "zstd": (r"zstd", ("core/wire",)),
-    "zlib": (r"zlib\.h", ("server/edge/http", "server/front")),
+    "zstd": (r"zstd", ("core/wire", "core/trace")),
+    "zlib": (r"zlib\.h", ("core/trace", "server/edge/http", "server/front")),
 }
 # OpenSSL is both a TLS library and a set of single functions (hash, signature, seal), so several files know it.
 MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store/schema", "server/access", "server/alert", "server/app/commands"))}

@@ -30,6 +30,8 @@ CLASSES = {
     "windows": DISTRIBUTED,
     "window_answers": DISTRIBUTED,
     "span_blocks": DISTRIBUTED,
+    "traces": DISTRIBUTED,
+    "trace_parts": DISTRIBUTED,
     "rule_configs": DISTRIBUTED,
     "rule_states": DISTRIBUTED,
     "findings": DISTRIBUTED,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/collect/gpu_values.h"
+#include "agent/collect/reading_plan.h"
 #include "agent/collect/tick_row.h"
 #include "core/base/result.h"
 #include "core/base/time.h"
@@ -42,6 +43,11 @@ class Collector {
 
   // The part of its source that it leaves out now, and why; "" when it reads all.
   virtual std::string Shortfall() const { return ""; }
+
+  // What its readings may cost from now on, in CPU seconds a second, where it chooses their periods
+  // itself; and those that it does more seldom than it would to keep to it.
+  virtual void KeepWithin(double /*core_share*/) {}
+  virtual std::vector<SlowedReading> Slowed() const { return {}; }
 };
 
 // A row of the collector table. `make` fails, with the reason, where the node has no such source.

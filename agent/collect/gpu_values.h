@@ -76,6 +76,13 @@ class GpuValues {
   double& operator[](GpuMetric metric) { return values_[static_cast<std::size_t>(metric)]; }
   double operator[](GpuMetric metric) const { return values_[static_cast<std::size_t>(metric)]; }
 
+  // Takes the values that the other reading has.
+  void Overlay(const GpuValues& newer) {
+    for (std::size_t i = 0; i < kGpuMetrics; ++i) {
+      if (!std::isnan(newer.values_[i])) values_[i] = newer.values_[i];
+    }
+  }
+
   void SetMemory(double used_bytes, double total_bytes) {
     (*this)[GpuMetric::kMemoryUsed] = used_bytes;
     (*this)[GpuMetric::kMemoryTotal] = total_bytes;

@@ -74,6 +74,14 @@ class RetriedCollector : public Collector {
   void GpuProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const override {
     if (const auto source = Source()) source->GpuProcessesInto(now, processes);
   }
+  void KeepWithin(double core_share) override {
+    core_share_ = core_share;
+    if (owned_) owned_->KeepWithin(core_share);
+  }
+  std::vector<SlowedReading> Slowed() const override {
+    const auto source = Source();
+    return source ? source->Slowed() : std::vector<SlowedReading>();
+  }
   bool Starting() const override {
     const auto source = Source();
     return source && source->Starting();
@@ -92,6 +100,7 @@ class RetriedCollector : public Collector {
   // Another thread frees the previous source: its driver may hang.
   void Read(std::shared_ptr<Collector> source) {
     owned_.swap(source);
+    if (owned_) owned_->KeepWithin(core_share_);
     source_.Change([this](auto& shown) { shown = owned_; });
     if (source)
       (void)StartDetachedThread(std::string(shared_->kind.name), [source = std::move(source)] {});
@@ -132,6 +141,7 @@ class RetriedCollector : public Collector {
 
   const std::shared_ptr<RetriedSource> shared_;
   std::atomic<bool> is_missed_;
+  double core_share_ = kUsualCoreShare;
   std::optional<SteadyTime> due_;                     // time of the next attempt
   bool tried_ = false;                                // an attempt's result was not taken yet
   std::shared_ptr<Collector> owned_;                  // for the sampling thread

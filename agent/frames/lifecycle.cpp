@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/collect/source.h"
 #include "agent/host/memory.h"
@@ -15,14 +16,20 @@ namespace {
 
 constexpr std::size_t kMostWords = 64;
 constexpr std::size_t kLongestWord = 256;
+// A secret is looked for in more of a word than is sent, so that none is cut before it is known.
+constexpr std::size_t kLongestSecretWord = 4096;
 
 // A command line can be megabytes long; people recognise it by its beginning.
-Json ShortCommand(const std::vector<std::string>& command) {
+Json ShortCommand(const JobStart& start) {
   Json words = Json::array();
-  for (std::size_t i = 0; i < std::min(command.size(), kMostWords); ++i) {
-    words.push_back(ValidUtf8(command[i].substr(0, kLongestWord)));
-  }
-  if (command.size() > kMostWords) words.push_back("...");
+  if (!start.secrets.sends_command) return words;
+  const std::size_t count = std::min(start.command.size(), kMostWords);
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < count; ++i)
+    known.push_back(start.command[i].substr(0, kLongestSecretWord));
+  for (const std::string& word : HideSecretWords(std::move(known), start.secrets.more_names))
+    words.push_back(ValidUtf8(word.substr(0, kLongestWord)));
+  if (start.command.size() > kMostWords) words.push_back("...");
   return words;
 }
 
@@ -73,14 +80,20 @@ std::string StartedEvent(const JobStart& start) {
                 {"agent_version", start.facts.agent_version},
                 {"allows", start.facts.allows},
                 {"absent", absent}};
+  Json slowed = Json::array();
+  for (const SlowedReading& one : start.facts.slowed)
+    slowed.push_back({{"source", one.name}, {"period_s", ToSeconds(one.period)}});
+  if (!slowed.empty()) facts["read_seldom"] = std::move(slowed);
   PutLimits(start.facts, facts);
+  if (!start.facts.user.empty()) facts["user"] = ValidUtf8(start.facts.user);
+  if (!start.facts.account.empty()) facts["account"] = ValidUtf8(start.facts.account);
   if (!start.facts.hooks_missing.empty())
     facts["hooks_missing"] = ValidUtf8(start.facts.hooks_missing);
   return Dump(Json{{"event", "started"},
                    {"at_us", ToMicros(start.at)},
                    {"group", start.group},
                    {"interval_ms", start.interval / 1ms},
-                   {"command", ShortCommand(start.command)},
+                   {"command", ShortCommand(start)},
                    {"facts", facts}});
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/frames/secrets.h"
 #include "agent/host/process_limits.h"
 #include "agent/marks/intake.h"
 #include "agent/sample/sampler.h"
@@ -24,7 +25,9 @@ struct NodeFactsPayload {
   std::vector<std::string> allows;  // commands that the service may give: "interval", "stop"
   std::vector<GpuFacts> gpus;
   std::vector<AbsentSource> absent;
-  std::string hooks_missing{};  // why a Python with torch does not show its steps
+  std::vector<SlowedReading> slowed{};  // what is read more seldom, to keep to the budget
+  std::string user{}, account{};        // whose job it is; the account is Slurm's, or ""
+  std::string hooks_missing{};          // why a Python with torch does not show its steps
 };
 
 struct JobStart {
@@ -33,6 +36,7 @@ struct JobStart {
   Duration interval{};
   std::vector<std::string> command;
   NodeFactsPayload facts;
+  SecretOptions secrets{};
 };
 
 // The end of the command: an exit code or a signal.

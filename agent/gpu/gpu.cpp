@@ -48,6 +48,18 @@ class GpuCollector : public Collector {
     return std::ranges::any_of(vendors_, [](const auto& vendor) { return vendor->Starting(); });
   }
 
+  void KeepWithin(double core_share) override {
+    for (const auto& vendor : vendors_) vendor->KeepWithin(core_share);
+  }
+
+  std::vector<SlowedReading> Slowed() const override {
+    std::vector<SlowedReading> all;
+    for (const auto& vendor : vendors_) {
+      for (SlowedReading& one : vendor->Slowed()) all.push_back(std::move(one));
+    }
+    return all;
+  }
+
   std::string Shortfall() const override {
     std::string first;
     for (const auto& vendor : vendors_) {
@@ -59,17 +71,6 @@ class GpuCollector : public Collector {
  private:
   std::vector<std::unique_ptr<Collector>> vendors_;
 };
-
-// The driver's library of the node below `root`; else the one that the loader finds, also the
-// agent's own when it runs in a container.
-std::string NvmlFile(const std::string& root) {
-  for (const char* folder :
-       {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib64/", "/usr/lib/"}) {
-    const std::string file = root + folder + kNvmlName;
-    if (!root.empty() && access(file.c_str(), R_OK) == 0) return file;
-  }
-  return kNvmlName;
-}
 
 Result<std::unique_ptr<Collector>> MakeCards(const std::string& root) {
   std::vector<std::unique_ptr<Collector>> vendors;
@@ -94,6 +95,15 @@ Result<std::unique_ptr<Collector>> MakeNvidia(const std::string& root, TickRow&)
 constexpr CollectorKind kNvidia{"nvidia", MakeNvidia, true}, kDrm{"drm", MakeCardsAside, true};
 
 }  // namespace
+
+std::string NvmlFile(const std::string& root) {
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib64/", "/usr/lib/"}) {
+    const std::string file = root + folder + kNvmlName;
+    if (!root.empty() && access(file.c_str(), R_OK) == 0) return file;
+  }
+  return kNvmlName;
+}
 
 // When one vendor's GPUs exist, the other's are not missed, but their driver may be loaded later.
 Result<std::unique_ptr<Collector>> MakeGpuCollector(const std::string& root, TickRow& row) {

@@ -16,4 +16,8 @@ Result<std::unique_ptr<Collector>> MakeGpuCollector(const std::string& root, Tic
 Result<std::unique_ptr<Collector>> MakeAmdCollector(const std::string& root);
 Result<std::unique_ptr<Collector>> MakeIntelCollector(const std::string& root);
 
+// NVIDIA's library of the node below `root`; else the one that the loader finds, also the agent's
+// own when it runs in a container.
+std::string NvmlFile(const std::string& root);
+
 }  // namespace stepscope

@@ -43,6 +43,8 @@ class NvidiaCollector : public Collector {
   void GpuProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const override {
     reader_->ProcessesInto(now, processes);
   }
+  void KeepWithin(double core_share) override { reader_->KeepWithin(core_share); }
+  std::vector<SlowedReading> Slowed() const override { return reader_->Slowed(); }
   bool Starting() const override { return Gpus().empty() && !reader_->Failure(); }
   bool Ended() const override { return reader_->Failure().has_value(); }
 

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/cpu_time.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 
 namespace stepscope {
 namespace {
 
-// Counting memory errors is slow on some GPUs, and they are rare.
-constexpr Duration kErrorsEvery = 10s;
+// A counter of energy that takes more CPU time than this is not worth it: an H200 takes 3 ms, and
+// its power, which is a mean over the last second, 1.4 us.
+constexpr Duration kDearEnergy = 100us;
 
 constexpr unsigned kMostInstances = 64;
 constexpr std::size_t kFewProcesses = 16, kMostProcesses = 4096;
@@ -27,6 +29,8 @@ constexpr Field kFieldTable[] = {
     {GpuMetric::kNvlinkSend, nvml::kFieldNvlinkSend, nvml::kAllLinks, 1024},
     {GpuMetric::kNvlinkReceive, nvml::kFieldNvlinkReceive, nvml::kAllLinks, 1024},
 };
+
+constexpr std::size_t kPcieFields = 2;  // of kFieldTable, the first ones
 
 bool IsFinal(nvml::Return result) {
   return result == nvml::kNotSupported || result == nvml::kNoPermission ||
@@ -94,22 +98,55 @@ GpuFacts NvmlDevice::Facts() {
   unsigned current = 0, pending = 0;
   if (Ask(kName, library_.mig, &current, &pending)) facts.mig = current != 0;
   if (facts.mig.value_or(false)) facts.instances = InstancesOf(library_, handle_);
+  RefuseDearEnergy();
   return facts;
 }
 
-void NvmlDevice::Read(const SteadyNow& now, GpuValues& values) {
+// The second call decides: the first one may load what the later ones find.
+void NvmlDevice::RefuseDearEnergy() {
+  unsigned long long energy_mj = 0;
+  unsigned mw = 0;
+  if (!Ask(kPower, library_.power_mw, &mw) || !Ask(kEnergy, library_.energy_mj, &energy_mj)) return;
+  const Duration before = ThreadCpuTime();
+  if (Ask(kEnergy, library_.energy_mj, &energy_mj) && ThreadCpuTime() - before > kDearEnergy)
+    refused_.set(kEnergy);
+}
+
+void NvmlDevice::Begin(GpuValues& values) {
   values.Clear();
   if (lost_) handle_ = HandleOf(library_, index_);
   lost_ = handle_ == nullptr;
-  ReadUse(values);
-  ReadPower(now, values);
-  ReadTemperature(values);
-  ReadClocks(values);
-  ReadErrors(now, values);
-  ReadLinks(now, values);
-  if (!lost_) gpm_.Read(handle_, now(), values);
+}
+
+void NvmlDevice::End(GpuValues& values) {
   if (lost_) values.Clear();
   LogWhetherLost();
+}
+
+void NvmlDevice::Read(NvmlReading kind, const SteadyNow& now, GpuValues& values) {
+  switch (kind) {
+    case NvmlReading::kUse:
+      ReadUse(values);
+      return ReadPower(now, values);
+    case NvmlReading::kState:
+      ReadMemory(values);
+      ReadTemperature(values);
+      return ReadReasons(values);
+    case NvmlReading::kClocks:
+      return ReadClocks(values);
+    case NvmlReading::kErrors:
+      return ReadErrors(values);
+    case NvmlReading::kPcie:
+      return ReadLinks(0, kPcieFields, now, values);
+    case NvmlReading::kNvlink:
+      return ReadLinks(kPcieFields, kFields, now, values);
+    case NvmlReading::kProcessors:
+      if (!lost_) gpm_.Read(handle_, now(), values);
+      return;
+    case NvmlReading::kXid:        // of all devices at once: NvmlXid
+    case NvmlReading::kProcesses:  // ProcessesInto
+      return;
+  }
 }
 
 void NvmlDevice::LogWhetherLost() {
@@ -127,6 +164,9 @@ void NvmlDevice::ReadUse(GpuValues& values) {
     values[GpuMetric::kUtil] = use.gpu;
     values[GpuMetric::kMemoryBusy] = use.memory;
   }
+}
+
+void NvmlDevice::ReadMemory(GpuValues& values) {
   nvml::Memory2 memory;
   if (Ask(kMemory, library_.memory, &memory)) {
     values.SetMemory(static_cast<double>(memory.used), static_cast<double>(memory.total));
@@ -164,6 +204,9 @@ void NvmlDevice::ReadClocks(GpuValues& values) {
   if (Ask(kMem, library_.clock_mhz, nvml::kClockMemory, &mhz)) {
     values[GpuMetric::kMemoryClock] = mhz;
   }
+}
+
+void NvmlDevice::ReadReasons(GpuValues& values) {
   unsigned long long reasons = 0;
   if (!Ask(kReasons, library_.clock_reasons, &reasons)) return;
   const bool power = (reasons & nvml::kPowerReasons) != 0;
@@ -173,26 +216,24 @@ void NvmlDevice::ReadClocks(GpuValues& values) {
   values[GpuMetric::kThermalThrottle] = Share(heat);
 }
 
-void NvmlDevice::ReadErrors(const SteadyNow& now, GpuValues& values) {
-  if (const SteadyTime at = now(); at >= next_errors_) {
-    next_errors_ = at + kErrorsEvery;
-    unsigned long long count = 0;
-    const bool counted =
-        Ask(kEcc, library_.ecc_errors, nvml::kUncorrected, nvml::kSinceDriverStart, &count);
-    ecc_errors_ = counted ? static_cast<double>(count) : std::nan("");
-  }
-  values[GpuMetric::kEccErrors] = ecc_errors_;
+void NvmlDevice::ReadErrors(GpuValues& values) {
+  unsigned long long count = 0;
+  if (Ask(kEcc, library_.ecc_errors, nvml::kUncorrected, nvml::kSinceDriverStart, &count))
+    values[GpuMetric::kEccErrors] = static_cast<double>(count);
 }
 
-void NvmlDevice::ReadLinks(const SteadyNow& now, GpuValues& values) {
+// Reads the fields of kFieldTable from `first` to before `end`.
+void NvmlDevice::ReadLinks(std::size_t first, std::size_t end, const SteadyNow& now,
+                           GpuValues& values) {
   if (library_.fields == nullptr || lost_ || fields_.refused.all()) return;
   std::array<std::size_t, kFields> asked{};
   int count = 0;
-  for (std::size_t i = 0; i < kFields; ++i) {
-    if (fields_.refused[i]) continue;
+  for (std::size_t i = first; i < end; ++i) {
+    if (fields_.refused[i] || gpm_.Tells(kFieldTable[i].metric)) continue;
     asked[count] = i;
     fields_.values[count++] = {.field = kFieldTable[i].id, .scope = kFieldTable[i].scope};
   }
+  if (count == 0) return;
   const nvml::Return result = library_.fields(handle_, count, fields_.values.data());
   if (IsFinal(result)) fields_.refused.set();
   if (!Note(result)) return;

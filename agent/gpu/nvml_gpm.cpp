@@ -10,13 +10,14 @@ constexpr Duration kLeastGap = 100ms;
 struct GpmRow {
   unsigned id;
   GpuMetric metric;
+  double unit = 1;
 };
 
+constexpr double kMebi = 1 << 20;
 constexpr GpmRow kGpmRows[] = {
-    {2, GpuMetric::kSmActive},
-    {3, GpuMetric::kSmOccupancy},
-    {5, GpuMetric::kTensorActive},
-    {10, GpuMetric::kDramActive},
+    {2, GpuMetric::kSmActive},         {3, GpuMetric::kSmOccupancy},
+    {5, GpuMetric::kTensorActive},     {10, GpuMetric::kDramActive},
+    {20, GpuMetric::kPcieSend, kMebi}, {21, GpuMetric::kPcieReceive, kMebi},
 };
 
 bool Supported(const NvmlLibrary& library, nvml::Device device) {
@@ -63,8 +64,16 @@ void NvmlGpm::Read(nvml::Device device, SteadyTime now, GpuValues& values) {
   if (!known_) return;
   for (std::size_t i = 0; i < std::size(kGpmRows); ++i) {
     const nvml::GpmMetric& metric = metrics_->metrics[i];
-    if (metric.result == nvml::kSuccess) values[kGpmRows[i].metric] = metric.value;
+    if (metric.result == nvml::kSuccess)
+      values[kGpmRows[i].metric] = metric.value * kGpmRows[i].unit;
   }
+}
+
+bool NvmlGpm::Tells(GpuMetric metric) const {
+  for (std::size_t i = 0; known_ && i < std::size(kGpmRows); ++i) {
+    if (kGpmRows[i].metric == metric) return metrics_->metrics[i].result == nvml::kSuccess;
+  }
+  return false;
 }
 
 }  // namespace stepscope

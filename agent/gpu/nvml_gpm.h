@@ -8,8 +8,8 @@
 
 namespace stepscope {
 
-// Activity of a GPU's processors, from Hopper on. Values are means between two samples of the
-// driver. For one thread; the calls may block.
+// Activity of a GPU's processors, and the bytes of its PCIe link, from Hopper on. Values are means
+// between two samples of the driver. For one thread; the calls may block.
 class NvmlGpm {
  public:
   NvmlGpm(const NvmlLibrary& library, nvml::Device device);
@@ -17,6 +17,9 @@ class NvmlGpm {
   // Sets nothing where the GPU has no such counters, and at the first call. A call within 100 ms of
   // the previous sample, which is too early for the driver, sets the previous values again.
   void Read(nvml::Device device, SteadyTime now, GpuValues& values);
+
+  // Whether this metric came with the newest sample, so that nothing else need be asked for it.
+  bool Tells(GpuMetric metric) const;
 
  private:
   struct Free {

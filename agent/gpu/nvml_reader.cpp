@@ -1,11 +1,13 @@
 #include "agent/gpu/nvml_reader.h"
 
+#include <atomic>
 #include <utility>
 
 #include "agent/collect/series.h"
 #include "agent/gpu/nvml_device.h"
 #include "agent/gpu/nvml_xid.h"
 #include "core/base/clock.h"
+#include "core/base/cpu_time.h"
 #include "core/base/detached_thread.h"
 #include "core/base/guarded.h"
 #include "core/base/log.h"
@@ -23,23 +25,25 @@ struct NvmlReader::Shared {
     bool stop = false, started = false, ended = false;
     std::optional<Request> asked;  // set until that reading is done
     std::optional<SteadyTime> read;
+    bool shown = true;             // the newest reading was used by a tick
     std::optional<Error> failure;  // error of the start
     std::vector<GpuFacts> gpus;
     std::vector<GpuValues> values;
     std::vector<GpuProcess> processes;
     std::optional<SteadyTime> listed;  // tick of the list of processes
+    std::vector<SlowedReading> slowed;
   };
 
   const NvmlLibrary library;
   const SteadyNow steady;
+  std::atomic<double> core_share = kUsualCoreShare;
   Guarded<State> state{};
   WakeEvent asked{}, answered{};
 };
 
 namespace {
 
-constexpr Duration kProcessesEvery = 4s;
-constexpr Duration kProcessesGoodFor = 3 * kProcessesEvery;
+constexpr Duration kProcessesGoodFor = 12s;
 
 Result<unsigned> CountGpus(const NvmlLibrary& library) {
   const nvml::Return started = library.init();
@@ -54,6 +58,10 @@ Result<unsigned> CountGpus(const NvmlLibrary& library) {
   if (count == 0) return NotFound("NVML knows no device");
   return count;
 }
+
+constexpr NvmlReading kOfEachDevice[] = {
+    NvmlReading::kUse,        NvmlReading::kState, NvmlReading::kClocks, NvmlReading::kErrors,
+    NvmlReading::kProcessors, NvmlReading::kPcie,  NvmlReading::kNvlink};
 
 // The driver counts all GPUs of the node, but a job of a batch system may see only its own.
 bool IsHidden(const NvmlLibrary& library, unsigned index) {
@@ -74,12 +82,28 @@ void NvmlReader::ListProcesses(Shared& shared, std::span<NvmlDevice> devices, St
   });
 }
 
+// Values that no tick has shown yet stay, unless there are newer ones: the next reading may leave
+// out what was read seldom and late.
+void NvmlReader::Publish(Shared& shared, SteadyTime of, std::span<const GpuValues> values) {
+  shared.state.Change([&](auto& state) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (state.shown) state.values[i].Clear();
+      state.values[i].Overlay(values[i]);
+    }
+    state.shown = false;
+    state.read = of;
+    state.asked.reset();
+  });
+  shared.answered.Ring();
+}
+
 // The thread's loop, until the stop. No lock is held during a call into NVML.
 void NvmlReader::Serve(Shared& shared, std::span<NvmlDevice> devices) {
   NvmlXid xid(shared.library, devices);
   std::vector<GpuValues> values(devices.size());
   std::vector<GpuProcess> processes;
-  Pace pace(kProcessesEvery);
+  ReadingPlan plan(kNvmlReadings, shared.core_share);
+  unsigned changes = 0;
   for (;;) {
     shared.asked.Wait();
     const auto [stop, asked] =
@@ -87,15 +111,27 @@ void NvmlReader::Serve(Shared& shared, std::span<NvmlDevice> devices) {
     if (stop) return;
     if (!asked) continue;
     const SteadyNow now = [&, &asked = asked] { return asked->of + (shared.steady() - asked->at); };
-    for (std::size_t i = 0; i < devices.size(); ++i) devices[i].Read(now, values[i]);
-    xid.Read(devices, values);
-    shared.state.Change([&](auto& state) {
-      state.values = values;
-      state.read = asked->of;
-      state.asked.reset();
-    });
-    shared.answered.Ring();
-    if (pace.Due(asked->of)) ListProcesses(shared, devices, asked->of, processes);
+    const auto timed = [&plan](NvmlReading kind, const auto& read) {
+      const auto row = static_cast<std::size_t>(kind);
+      if (!plan.Due(row)) return;
+      const Duration before = ThreadCpuTime();
+      read();
+      plan.Spend(row, ThreadCpuTime() - before);
+    };
+    plan.SetShare(shared.core_share);
+    plan.Begin(asked->of);
+    for (std::size_t i = 0; i < devices.size(); ++i) devices[i].Begin(values[i]);
+    for (const NvmlReading kind : kOfEachDevice) {
+      timed(kind, [&, kind] {
+        for (std::size_t i = 0; i < devices.size(); ++i) devices[i].Read(kind, now, values[i]);
+      });
+    }
+    timed(NvmlReading::kXid, [&] { xid.Read(devices, values); });
+    for (std::size_t i = 0; i < devices.size(); ++i) devices[i].End(values[i]);
+    Publish(shared, asked->of, values);
+    timed(NvmlReading::kProcesses, [&] { ListProcesses(shared, devices, asked->of, processes); });
+    if (std::exchange(changes, plan.changes()) != plan.changes())
+      shared.state.Change([&](auto& state) { state.slowed = plan.Slowed(); });
   }
 }
 
@@ -170,10 +206,19 @@ void NvmlReader::Await() {
 }
 
 std::optional<SteadyTime> NvmlReader::Newest(const Use& use) const {
-  return shared_->state.Read([&](const auto& state) {
+  return shared_->state.Change([&](auto& state) {
     if (state.read) use(state.values);
+    state.shown = true;
     return state.read;
   });
+}
+
+void NvmlReader::KeepWithin(double core_share) {
+  shared_->core_share = core_share;
+}
+
+std::vector<SlowedReading> NvmlReader::Slowed() const {
+  return shared_->state.Read([](const auto& state) { return state.slowed; });
 }
 
 void NvmlReader::ProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const {

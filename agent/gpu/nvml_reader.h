@@ -43,12 +43,18 @@ class NvmlReader {
   void Await();
 
   // Calls use() with the newest reading; returns the reading's time, nothing before the first one.
+  // What is not due in each reading is missing in the others.
   using Use = std::function<void(std::span<const GpuValues>)>;
   std::optional<SteadyTime> Newest(const Use& use) const;
 
   // Adds the processes that hold memory of the GPUs. They are listed every few seconds, after the
   // reading that a tick waits for; none when the newest list is old.
   void ProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const;
+
+  // What all readings may cost from now on, in CPU seconds a second; and those that are done more
+  // seldom than kNvmlReadings says to keep to it.
+  void KeepWithin(double core_share);
+  std::vector<SlowedReading> Slowed() const;
 
   // The reason why NVML did not start, when that was known late.
   std::optional<Error> Failure() const;
@@ -63,6 +69,7 @@ class NvmlReader {
 
   static void Run(Shared& shared);
   static void Serve(Shared& shared, std::span<NvmlDevice> devices);
+  static void Publish(Shared& shared, SteadyTime of, std::span<const GpuValues> values);
   static void ListProcesses(Shared& shared, std::span<NvmlDevice> devices, SteadyTime of,
                             std::vector<GpuProcess>& processes);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "agent/collect/scan.h"
 #include "agent/host/cgroup.h"
@@ -57,6 +58,7 @@ std::optional<std::uint64_t> MillisOfQuota(std::string_view text, std::string_vi
   return *quota * 1000 / *period;
 }
 
+constexpr std::string_view kQuotaOfVersion2 = "cpu.max";
 constexpr std::string_view kMemoryMax = "memory.max";  // "max" where there is none
 
 using enum CgroupLevel;
@@ -65,8 +67,8 @@ using enum CgroupLevel;
 // count. Figures that version 1 does not sum up over the groups below are the process's own.
 constexpr CgroupRow kRows[] = {
     {kCgroupCpuTime, kJob, 1e-6, "", "cpu.stat", "usage_usec", NumberIn},
-    {kCgroupPeriods, kJob, 1, "", "cpu.stat", "nr_periods", NumberIn},
-    {kCgroupThrottled, kJob, 1, "", "cpu.stat", "nr_throttled", NumberIn},
+    {kCgroupPeriods, kQuota, 1, "", "cpu.stat", "nr_periods", NumberIn},
+    {kCgroupThrottled, kQuota, 1, "", "cpu.stat", "nr_throttled", NumberIn},
     {kCgroupRead, kJob, 1, "", "io.stat", "rbytes=", SumOfPairs},
     {kCgroupWritten, kJob, 1, "", "io.stat", "wbytes=", SumOfPairs},
     {kCgroupMemory, kJob, 1, "", "memory.current", "", NumberIn},
@@ -74,8 +76,8 @@ constexpr CgroupRow kRows[] = {
     {kCgroupLimit, kAll, 1, "", kMemoryMax, "", NumberIn},
     {kCgroupOomKills, kJob, 1, "", "memory.events", "oom_kill", NumberIn},
     {kCgroupCpuTime, kJob, 1e-9, "cpuacct", "cpuacct.usage", "", NumberIn},
-    {kCgroupPeriods, kJob, 1, "cpu", "cpu.stat", "nr_periods", NumberIn},
-    {kCgroupThrottled, kJob, 1, "cpu", "cpu.stat", "nr_throttled", NumberIn},
+    {kCgroupPeriods, kQuota, 1, "cpu", "cpu.stat", "nr_periods", NumberIn},
+    {kCgroupThrottled, kQuota, 1, "cpu", "cpu.stat", "nr_throttled", NumberIn},
     {kCgroupRead, kOwn, 1, "blkio", "blkio.throttle.io_service_bytes", "Read", SumOfLines},
     {kCgroupWritten, kOwn, 1, "blkio", "blkio.throttle.io_service_bytes", "Write", SumOfLines},
     {kCgroupMemory, kJob, 1, "memory", "memory.usage_in_bytes", "", NumberIn},
@@ -87,7 +89,7 @@ constexpr CgroupRow kRows[] = {
 
 // The quota of version 1 is in two files: this one's number is in microseconds.
 constexpr CgroupRow kLimitRows[] = {
-    {kCgroupQuota, kAll, 1e-3, "", "cpu.max", "", MillisOfQuota},
+    {kCgroupQuota, kAll, 1e-3, "", kQuotaOfVersion2, "", MillisOfQuota},
     {kCgroupQuota, kAll, 1e-3, "cpu", kQuotaOfVersion1, "", NumberIn},
     {kCgroupLimit, kAll, 1, "", kMemoryMax, "", NumberIn},
     {kCgroupLimit, kOwn, 1, "memory", "memory.stat", "hierarchical_memory_limit", NumberIn},
@@ -116,9 +118,25 @@ std::string_view JobOf(std::string_view path) {
 std::vector<std::string_view> GroupsOf(std::string_view own, CgroupLevel level) {
   if (level == kJob && JobOf(own) != own) return {JobOf(own), own};
   std::vector<std::string_view> groups = {own};
-  while (level == kAll && !groups.back().empty())
+  while ((level == kAll || level == kQuota) && !groups.back().empty())
     groups.push_back(groups.back().substr(0, groups.back().rfind('/')));
   return groups;
+}
+
+std::string TextIn(const std::string& folder, std::string_view file) {
+  auto source = Source::Open(folder, std::string(file));
+  if (!source) return "";
+  const auto text = source->Read();
+  return text ? std::string(*text) : "";
+}
+
+// The quota of a group's folder in thousandths of a core; the largest number where it has none.
+std::uint64_t QuotaOf(const std::string& folder) {
+  constexpr auto kNone = std::numeric_limits<std::uint64_t>::max();
+  if (const auto millis = MillisOfQuota(TextIn(folder, kQuotaOfVersion2), "")) return *millis;
+  const auto quota = NumberIn(TextIn(folder, kQuotaOfVersion1), "");
+  const auto period = NumberIn(TextIn(folder, kPeriodOfVersion1), "");
+  return quota && period && *period > 0 ? *quota * 1000 / *period : kNone;
 }
 
 // The folders in which the file of a row may lie.
@@ -143,6 +161,11 @@ std::vector<std::string> FoldersOf(const std::string& root, std::string_view mem
   const bool beyond = group->starts_with("/..");
   if (!beyond) add(*group);
   if (folders.empty() && top == CgroupTop::kCounts) add("");
+  // The kernel counts throttled periods where the quota is.
+  if (row.level == kQuota) {
+    std::ranges::stable_sort(folders, {},
+                             [&](const std::string& folder) { return QuotaOf(root + folder); });
+  }
   return folders;
 }
 

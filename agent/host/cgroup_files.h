@@ -36,7 +36,8 @@ enum class CgroupLevel {
   // Under Slurm the job's group, which has one for each step and task below it; else kOwn.
   kJob,
   kOwn,
-  kAll  // every group from its own to the top
+  kQuota,  // the group, from its own to the top, with the smallest quota of CPU time; else its own
+  kAll     // every group from its own to the top
 };
 
 // Where to find a figure.

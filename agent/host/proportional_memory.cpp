@@ -1,11 +1,11 @@
 #include "agent/host/proportional_memory.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include "agent/collect/scan.h"
 #include "agent/host/process_files.h"
+#include "core/base/cpu_time.h"
 
 namespace stepscope {
 namespace {
@@ -14,12 +14,6 @@ constexpr Duration kProportionalMemoryPeriod = 60s;
 constexpr int kShare = 2000;  // at most this part of the time is spent reading
 // The walk takes 10 ms for 1 GiB, and old kernels let the process map no memory meanwhile.
 constexpr std::uint64_t kLargestBytes = 8ull << 30;
-
-Duration CpuTime() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 }  // namespace
 
@@ -65,11 +59,11 @@ void ProportionalMemory::Run(std::stop_token stop) {
     const auto ready = [](const State& state) { return state.asked && !state.done; };
     if (!state_.Wait(stop, kProportionalMemoryPeriod, ready)) continue;
     Groups groups = state_.Read([](const State& state) { return state.groups; });
-    const Duration began = CpuTime();
+    const Duration began = ThreadCpuTime();
     for (MemoryGroup& group : groups) group.bytes = BytesOf(group.pids, stop);
     state_.Change([&](State& state) {
       state.groups = std::move(groups);
-      state.used = CpuTime() - began;
+      state.used = ThreadCpuTime() - began;
       state.done = true;
     });
   }

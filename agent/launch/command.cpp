@@ -1,6 +1,8 @@
 #include "agent/launch/command.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,8 +20,11 @@ extern char** environ;
 namespace stepscope {
 namespace {
 
-constexpr int kWatched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                            SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGALRM};
+// Those that a program may handle, but for faults of its own and for what the terminal says to
+// background processes. The real-time signals come on top.
+constexpr int kWatched[] = {SIGCHLD, SIGINT,    SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
+                            SIGUSR2, SIGCONT,   SIGTSTP, SIGALRM, SIGWINCH, SIGPWR,
+                            SIGIO,   SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ,  SIGURG};
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -71,6 +76,11 @@ Error StartError(const std::string& program, int error) {
   _exit(127);
 }
 
+// Whether a shell waits for us at its terminal.
+bool InForeground() {
+  return getpid() != 1 && isatty(STDIN_FILENO) != 0 && tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
 }  // namespace
 
 bool AsksToEnd(int signal) {
@@ -83,6 +93,7 @@ CommandSignals::CommandSignals() {
   sigset_t watched;
   sigemptyset(&watched);
   for (const int signal : kWatched) sigaddset(&watched, signal);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) sigaddset(&watched, signal);
   pthread_sigmask(SIG_BLOCK, &watched, &before_);
   descriptor_ = Descriptor(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -127,11 +138,40 @@ void ProfiledCommand::Forward(const CommandSignals::Arrival& arrival) const {
   if (arrival.signal == SIGTSTP) raise(SIGSTOP);
 }
 
-std::optional<CommandEnd> ProfiledCommand::Ended() const {
+std::optional<CommandEnd> ProfiledCommand::Ended() {
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
-  if (WIFSIGNALED(status)) return CommandEnd{.signal = WTERMSIG(status)};
-  return CommandEnd{.exit_code = WEXITSTATUS(status)};
+  pid_t pid;
+  while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    if (pid != pid_) continue;
+    if (WIFSTOPPED(status) && InForeground()) raise(SIGSTOP);
+    if (WIFSIGNALED(status)) end_ = CommandEnd{.signal = WTERMSIG(status)};
+    if (WIFEXITED(status)) end_ = CommandEnd{.exit_code = WEXITSTATUS(status)};
+  }
+  return end_;
+}
+
+void ReapChildren() {
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+void AdoptOrphans() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int EndAs(const CommandEnd& end) {
+  if (end.signal == 0 || getpid() == 1) return end.ShellCode();
+  // The command has left its core file, if it was to leave one; ours would say nothing.
+  const rlimit none{};
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0);
+  signal(end.signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, end.signal);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  raise(end.signal);
+  return end.ShellCode();
 }
 
 }  // namespace stepscope

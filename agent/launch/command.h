@@ -61,13 +61,27 @@ class ProfiledCommand {
 
   pid_t pid() const { return pid_; }
 
-  // The command's end, once it has ended.
-  std::optional<CommandEnd> Ended() const;
+  // The command's end, once it has ended. Takes away all children that have ended, orphans of the
+  // command, too: call it whenever SIGCHLD came. Where the command stops itself in the foreground
+  // of a terminal, this process stops, too, so that the shell has the terminal back.
+  std::optional<CommandEnd> Ended();
 
  private:
   explicit ProfiledCommand(pid_t pid) : pid_(pid) {}
 
   pid_t pid_;
+  std::optional<CommandEnd> end_{};
 };
+
+// Takes away children that have ended, once there is no command whose end is wanted.
+void ReapChildren();
+
+// Makes this process the one that inherits what the command's processes leave behind, as process 1
+// of a container is: they are seen, and taken away when they have ended.
+void AdoptOrphans();
+
+// Ends this process as the command has ended: with its exit code, or by its signal, which a shell
+// and a batch system tell apart. Process 1 cannot end by a signal, and exits with 128 + its number.
+int EndAs(const CommandEnd& end);
 
 }  // namespace stepscope

@@ -167,6 +167,12 @@ LaunchNames NamesOfLaunch(const Environment& environment) {
   return NamesOfTorchrun(environment);
 }
 
+std::string AllowedJobName(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return c == '_' || c == '.'; }, '-');
+  return name;
+}
+
 int LocalRankOf(const Environment& environment) {
   for (const std::string_view name : kLocalRanks) {
     const auto rank = ParseInt(environment(name), name);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,7 @@ class OutputTail {
 };
 
 // Makes a line of output fit to be sent: without control characters and terminal sequences, and
-// with everything that looks like a password, key or token replaced by "***".
-std::string CleanOutputLine(std::string_view line);
+// with its secrets hidden.
+std::string CleanOutputLine(std::string_view line, std::span<const std::string> more_names = {});
 
 }  // namespace stepscope

@@ -161,6 +161,7 @@ Result<JobNames> NamesOfProcess(const std::string& said, const Environment& envi
   if (names.job.empty()) {
     return Invalid(Format("no job: set STEPSCOPE_JOB, or start it by one of {}", KnownLaunchers()));
   }
+  names.job = AllowedJobName(std::move(names.job));
   if (const Status good = CheckJobName(names.job); !good) return good.error();
   if (!names.group.empty() && !CheckLabel("group", names.group)) names.group.clear();
   return names;

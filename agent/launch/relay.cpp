@@ -83,7 +83,7 @@ Error NoRoom() {
 
 Result<std::unique_ptr<Relay>> Relay::Start(bool lines) {
   std::unique_ptr<Relay> relay(new Relay);
-  relay->shared_ = lines && GoToTheSamePlace(STDOUT_FILENO, STDERR_FILENO);
+  relay->shared_ = GoToTheSamePlace(STDOUT_FILENO, STDERR_FILENO);
   const bool second = lines && !relay->shared_;
   Ends error, output, read;
   int control[2] = {-1, -1};
@@ -123,7 +123,8 @@ std::uint64_t Relay::lines_lost() const {
   return memory_->lines_lost;
 }
 
-std::vector<std::string> Relay::Drain(Duration at_most) {
+std::vector<std::string> Relay::Drain(Duration at_most,
+                                      const std::vector<std::string>& secret_names) {
   char byte = 0;
   send(control_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   // An answer, or the relay's end: both mean that all output is written.
@@ -131,7 +132,7 @@ std::vector<std::string> Relay::Drain(Duration at_most) {
   poll(&answer, 1, static_cast<int>(at_most / 1ms));
   std::vector<std::string> lines;
   for (const std::string& line : memory_->tail.Lines()) {
-    std::string clean = CleanOutputLine(line);
+    std::string clean = CleanOutputLine(line, secret_names);
     if (!clean.empty()) lines.push_back(std::move(clean));
   }
   return lines;

@@ -16,10 +16,11 @@ namespace stepscope {
 struct RelayMemory;
 
 // Passes on the command's standard error, and keeps the last lines; with `lines` also its standard
-// output, and every line of both can be read. A process of its own: it lives until the last writer
-// is gone, so that killing the agent neither breaks the command nor loses a byte of its output.
-// Where ours is a terminal, the command gets one as well, of the same size; where both go to the
-// same place, they keep their order.
+// output, and every line of both can be read. Where both go to the same place, both go through one
+// input, so that they keep their order, and the last lines are those of both. A process of its own:
+// it lives until the last writer is gone, so that killing the agent neither breaks the command nor
+// loses a byte of its output. Where ours is a terminal, the command gets one as well, of the same
+// size.
 class Relay {
  public:
   // Forks, so it is called before any thread starts. Unavailable when the system lacks the
@@ -41,8 +42,9 @@ class Relay {
   // To be called when the command has its inputs, so that their end is noticed.
   void CloseInputs();
 
-  // Waits until all output so far is passed on, and returns the last lines, cleaned.
-  std::vector<std::string> Drain(Duration at_most);
+  // Waits until all output so far is passed on, and returns the last lines, cleaned. The values of
+  // `secret_names` are hidden, too.
+  std::vector<std::string> Drain(Duration at_most, const std::vector<std::string>& secret_names);
 
  private:
   Relay() = default;

@@ -27,7 +27,7 @@ std::pair<std::string, std::string> UnheardPythons::Consider(std::int64_t pid) {
   if (scans <= 0) return {};
   --scans;
   const ProcessStart start = ReadProcessStart(way_.root, pid);
-  std::string job = start.environment("STEPSCOPE_JOB");
+  std::string job = AllowedJobName(start.environment("STEPSCOPE_JOB"));
   if (!allowed_(owner.st_uid) || !ParsePythonCommand(start.command) || !CheckJobName(job)) {
     scans = std::min(scans, kScansOfOthers - 1);
     return {};

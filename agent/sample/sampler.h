@@ -27,7 +27,9 @@ class Sampler {
  public:
   // Starts the collectors of this node's sources, and reads each counter once, so that the first
   // tick has rates.
-  Sampler(const std::string& root, const Clock& clock);
+  // All of them keep to `core_share`, in CPU seconds a second: GPUs have half of it, where there
+  // are some, and the rest the other half. Above it they are read more seldom, see ReadingPlan.
+  Sampler(const std::string& root, const Clock& clock, double core_share = kUsualCoreShare);
 
   // Adds a collector that not every node or command has.
   void Add(std::string_view name, std::unique_ptr<Collector> collector) {
@@ -43,6 +45,7 @@ class Sampler {
   std::vector<AbsentSource> Absent() const;
   std::vector<GpuFacts> Gpus() const;
   bool Starting() const;
+  std::vector<SlowedReading> Slowed() const;
 
   // The processes of all collectors: see Collector.
   void GpuProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const {
@@ -54,6 +57,7 @@ class Sampler {
     std::string_view name;
     std::unique_ptr<Collector> collector;
     bool failing = false;
+    std::optional<std::size_t> planned{};  // its number in the plan; nothing: read at each tick
   };
 
   struct Failure {
@@ -62,11 +66,20 @@ class Sampler {
     std::string reason;  // first error: later ones may differ in a number only
   };
 
+  void ShareBudget();
+  bool Due(const Running& running);
+  Status Collect(Running& running);
   void Note(Running& running, const Status& status);
   std::string FailureOf(std::string_view source) const;
 
   const Clock& clock_;
+  const double core_share_;
   TickRow row_;
+  std::vector<ReadingKind> kinds_;  // of plan_
+  ReadingPlan plan_;
+  unsigned ticks_ = 0, changes_ = 0;  // changes of the plan that were seen
+  std::size_t series_ = 0;            // as of the previous tick
+  Guarded<std::vector<SlowedReading>> slowed_;
   std::vector<Running> running_;
   std::vector<AbsentSource> absent_;
   Guarded<std::vector<Failure>> failures_;  // failures of running collectors

@@ -1,5 +1,7 @@
 #include "agent/send/uplink.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
 #include "core/wire/frame.h"
 #include "core/wire/push_answer.h"
@@ -45,10 +47,14 @@ Result<std::unique_ptr<Uplink>> Uplink::Make(const UplinkOptions& options) {
   if (Status good = CheckUrl(*url, options, *token); !good) return good.error();
   std::string base = url->target;
   while (base.ends_with('/')) base.pop_back();
-  auto client = HttpClient::Make(*url, {.tls = {.ca_file = options.ca_file,
-                                                .cert_file = options.cert_file,
-                                                .key_file = options.key_file,
-                                                .way_out = WayOut(options)}});
+  auto client =
+      HttpClient::Make(*url, {.connect_limit = std::min<Duration>(5s, options.request_limit),
+                              .request_limit = options.request_limit,
+                              .answer_bytes = options.answer_bytes,
+                              .tls = {.ca_file = options.ca_file,
+                                      .cert_file = options.cert_file,
+                                      .key_file = options.key_file,
+                                      .way_out = WayOut(options)}});
   if (!client) return client.error();
   return std::unique_ptr<Uplink>(
       new Uplink(std::move(*client), std::move(base), std::move(*token)));
@@ -74,30 +80,36 @@ Result<HttpAnswer> Uplink::Record(const std::string& body) {
   return HttpAnswer{200, {}, EncodePushAnswer({number, number + 1, {}, Time{}})};
 }
 
-Result<HttpAnswer> Uplink::SendOnce(HttpRequest& request) {
+Result<HttpAnswer> Uplink::SendOnce(HttpRequest& request, const std::string& type) {
   request.headers.clear();
-  if (!request.body.empty()) {
-    request.headers.emplace_back("Content-Type", std::string(kFramesContentType));
-  }
+  if (!type.empty()) request.headers.emplace_back("Content-Type", type);
   if (!token_.text().empty()) {
     request.headers.emplace_back("Authorization", "Bearer " + token_.text());
   }
   return client_->Send(request);
 }
 
-Result<HttpAnswer> Uplink::Send(HttpRequest request) {
-  auto answer = SendOnce(request);
-  if (IsRefused(answer) && token_.Refresh()) answer = SendOnce(request);
+Result<HttpAnswer> Uplink::Send(HttpRequest request, const std::string& type) {
+  auto answer = SendOnce(request, type);
+  if (IsRefused(answer) && token_.Refresh()) answer = SendOnce(request, type);
   return answer;
 }
 
 Result<HttpAnswer> Uplink::Post(std::string body) {
   if (recording_) return Record(body);
-  return Send({.target = base_ + "/api/v1/ingest/frames", .body = std::move(body)});
+  return PostTo("/api/v1/ingest/frames", std::string(kFramesContentType), std::move(body));
+}
+
+Result<HttpAnswer> Uplink::PostTo(const std::string& path, std::string type, std::string body) {
+  return Send({.target = base_ + path, .body = std::move(body)}, type);
 }
 
 Result<HttpAnswer> Uplink::AskWhoAmI() {
   return Send({.method = "GET", .target = base_ + "/api/v1/session"});
+}
+
+Result<HttpAnswer> Uplink::AskJob(const std::string& job) {
+  return Send({.method = "GET", .target = base_ + "/api/v1/jobs/" + job});
 }
 
 std::string Uplink::PageOf(const std::string& job) const {

@@ -16,6 +16,9 @@ struct UplinkOptions {
   std::string ca_file{}, cert_file{}, key_file{};  // for https
   std::string token_file{}, token{};               // the file is stronger
   bool insecure_http = false;  // the token may be sent unencrypted, also to another machine
+  Duration request_limit = std::chrono::seconds(30);  // from the first byte sent to the last read
+  // A job of many ranks and nodes has a long description; answers to pushes are short.
+  std::size_t answer_bytes = 4 * 1024 * 1024;
 };
 
 // The connection to the service that pushes go through, with the token; or a recording, which
@@ -30,8 +33,14 @@ class Uplink {
   // Sends a push. If the token is refused and its file has another one by now, tries that at once.
   Result<HttpAnswer> Post(std::string body);
 
+  // Sends anything else: `path` is below the server's URL, with its query.
+  Result<HttpAnswer> PostTo(const std::string& path, std::string type, std::string body);
+
   // Asks for the session: the agent's identity, and the service's version and time.
   Result<HttpAnswer> AskWhoAmI();
+
+  // Asks for what the service knows of a job.
+  Result<HttpAnswer> AskJob(const std::string& job);
 
   // Reads the token's file; whether it holds another token than the last one used.
   bool RefreshToken() { return token_.Refresh(); }
@@ -48,8 +57,8 @@ class Uplink {
   explicit Uplink(std::unique_ptr<RecordingWriter> recording) : recording_(std::move(recording)) {}
 
   Result<HttpAnswer> Record(const std::string& body);
-  Result<HttpAnswer> Send(HttpRequest request);
-  Result<HttpAnswer> SendOnce(HttpRequest& request);
+  Result<HttpAnswer> Send(HttpRequest request, const std::string& type = "");
+  Result<HttpAnswer> SendOnce(HttpRequest& request, const std::string& type);
 
   std::unique_ptr<RecordingWriter> recording_;  // null: there is a client
   std::unique_ptr<HttpClient> client_;

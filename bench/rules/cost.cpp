@@ -4,8 +4,8 @@
 
 #include <iostream>
 
-#include "bench/cpu_time.h"
 #include "bench/rules/training_hour.h"
+#include "core/base/cpu_time.h"
 #include "core/base/json.h"
 #include "core/base/options.h"
 #include "core/base/text.h"

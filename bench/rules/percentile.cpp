@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/cpu_time.h"
+#include "core/base/cpu_time.h"
 #include "core/base/text.h"
 #include "rules/stats/statistics.h"
 

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <map>
 
-#include "bench/cpu_time.h"
 #include "bench/series.h"
 #include "bench/store/codecs.h"
+#include "core/base/cpu_time.h"
 #include "core/base/options.h"
 #include "core/base/text.h"
 

@@ -39,6 +39,32 @@ const kStates = {
     empty: [() => (service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 20, silent: true, rules: [] })]), ".empty"],
     error: [() => service.fail(/\/api\/v1\/jobs/), ".notice"],
   },
+  ...Object.fromEntries([["system", ".plot canvas"], ["heatmap", ".heat-canvas"], ["steps", "#ranks-title"], ["rules", ".firings"], ["report", "#report-method"]].map(([part, ready]) => [part, {
+    path: `/jobs/albef-1000/${part}`,
+    data: [() => {}, ready],
+    empty: [() => (service.jobs = [sampleJob({ name: "albef-1000", startedUs: kStart, seconds: 20, silent: true, rules: [] })]), { rules: "#rules-title", report: "#report-method" }[part] ?? ".empty"],
+    error: [() => service.fail(/v1\/jobs\/albef-1000\/(metrics|heatmap|steps|findings|report)/), ".notice"],
+  }])),
+  compare: {
+    path: "/compare?a=mlp-demo&b=albef-1000",
+    data: [() => {}, "#compare-title"],
+    empty: [() => {}, ".page-head"],
+    error: [() => service.fail(/v1\/compare/), ".notice"],
+  },
+  settings: {
+    path: "/settings",
+    data: [() => {}, "#service-title"],
+    error: [() => service.fail(/readyz/), ".notice"],
+  },
+  alerts: {
+    path: "/alerts",
+    data: [() => {
+      service.alerts.webhooks = [{ id: "1", url: `https://alerts.example.com/${"long-".repeat(30)}`, events: ["job.failed"], enabled: true, note: "", created: "", created_us: kStart }];
+      service.alerts.deliver("1", "1", { event: "job.failed", job: "mlp-demo", state: "dead", attempts: [{ at: null, at_us: kStart, status: 500, duration_ms: 84, answer: "no", error: null }] });
+    }, ".alert-hook"],
+    empty: [() => {}, "#hooks-title"],
+    error: [() => service.fail(/\/webhooks/), ".notice"],
+  },
   tokens: {
     path: "/tokens",
     data: [() => Object.assign(service.access, { tokens: kTokens(), changes: [1, 2, 3].map((at) => sampleChange(at)) }), ".changes li"],
@@ -78,9 +104,9 @@ test("nothing sticks out at 768 and 1920 px, and no target is smaller than 24 px
   for (const width of [390, 768, 1920]) {
     const page = await openPage(browser, { width });
     service.access.tokens = kTokens();
-    for (const path of ["/jobs", "/tokens", "/jobs/albef-1000", "/jobs/bert-large-uncased-finetune-with-a-long-name-0000000000000007"]) {
+    for (const path of ["/jobs", "/tokens", "/alerts", "/compare", "/jobs/albef-1000", ...["system", "heatmap", "steps", "rules", "report"].map((part) => `/jobs/albef-1000/${part}`), "/jobs/bert-large-uncased-finetune-with-a-long-name-0000000000000007"]) {
       await page.goto(service.url + path);
-      await page.locator(".job-link, .plot canvas, .token-form").first().waitFor();
+      await page.locator(".job-link, .plot canvas, .token-form, .heat-canvas, .rule, #report-method, .filters").first().waitFor();
       assert.ok((await sidewaysScroll(page)) <= 0, `${path} at ${width}`);
       const small = await page.evaluate(() =>
         [...document.querySelectorAll("button, select, input, .sort, .job-link, .bar a")]

@@ -10,20 +10,26 @@ const kBlue = "#0b5cad";
 
 usePage(() => service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120 })]));
 
-async function open(query = "", name = "mlp-demo") {
-  await page.goto(`${service.url}/jobs/${encodeURIComponent(name)}${query}`);
+/** Opens a part of a job's page and waits for its charts. */
+async function open(query = "", name = "mlp-demo", tab = "") {
+  await page.goto(`${service.url}/jobs/${encodeURIComponent(name)}${tab && `/${tab}`}${query}`);
   await page.locator("#chart-steps").waitFor();
-  await page.locator("#chart-cpu").waitFor();
+  if (tab !== "steps") await page.locator("#chart-cpu").waitFor();
+}
+const openPart = (tab, query = "") => open(query, "mlp-demo", tab);
+async function openRules() {
+  await page.goto(`${service.url}/jobs/mlp-demo/rules`);
+  await page.locator(".rule").first().waitFor();
 }
 const chart = (id) => page.locator(".chart", { has: page.locator(`#chart-${id}`) });
 const plot = (id) => chart(id).locator(".plot");
 const runningJob = (seconds, more = {}) =>
   sampleJob({ name: "mlp-demo", startedUs: Date.now() * 1000 - seconds * 1e6, seconds, status: "InProgress", ...more });
 
-test("a job opens on its rules: trouble first, unknown grey with the reason", async () => {
-  await open();
+test("the rules of a job: trouble first, unknown grey with the reason", async () => {
+  await openRules();
   const rules = page.locator(".rule");
-  assert.match(await rules.nth(0).textContent(), /IssuesFound.*DataloaderBottleneck.*waited for data in 63 %.*in 62 % of the judged time · high severity · to the end/s);
+  assert.match(await rules.nth(0).textContent(), /IssuesFound.*DataloaderBottleneck.*waited for data in 63 %.*in 62 % of the time that it could judge · high severity · to the end/s);
   const last = rules.nth(3);
   assert.match(await last.textContent(), /LowGPUUtilization.*Not judged: no GPU on any node/s);
   assert.match(await last.locator(".status").getAttribute("class"), /tone-grey/);
@@ -33,14 +39,40 @@ test("a job opens on its rules: trouble first, unknown grey with the reason", as
   assert.ok(await last.isVisible());
 });
 
-test("where the time went comes first: the sentence, a bar for each cause, and what to do", async () => {
+test("the verdict comes first: what holds the job up in a sentence, what to do, and what it would gain", async () => {
   await open();
   const card = page.locator("section", { has: page.locator("#diagnosis-title") });
-  assert.match(await card.textContent(), /by the phases of the steps.*most was lost to preprocessing, 63.0 %/s);
+  assert.equal(await card.getByRole("heading").first().textContent(), "63 % of the training’s time was lost to preprocessing.");
+  assert.match(await card.textContent(), /What to do: Use more data-loader workers\. Without this time the training would be up to 2\.7 times as fast\./);
+  assert.match(await card.textContent(), /Then, for checkpoints and logs, 11 %: Write checkpoints less often\. Without this time .* 1\.12 times as fast/);
+  const bottom = (await card.locator(".stages").boundingBox()).y + (await card.locator(".stages").boundingBox()).height;
+  assert.ok(bottom < 900, `above the fold: ${bottom}`);
+  await card.getByText("All causes").click();
   assert.deepEqual(await card.locator(".budget li").allTextContents(), ["Computing26 %", "Preprocessing63 %", "Checkpoints and logs11 %"]);
-  const [all, lost] = [await card.locator(".budget-all").nth(1).boundingBox(), await card.locator(".budget-lost").nth(0).boundingBox()];
+  const [all, lost] = [await card.locator(".budget .budget-all").nth(1).boundingBox(), await card.locator(".budget .budget-lost").nth(0).boundingBox()];
   assert.ok(Math.abs(lost.width / all.width - 0.63) < 0.01, `${lost.width} of ${all.width}`);
-  assert.match(await card.textContent(), /Use more data-loader workers\. Without this time the job would be up to 2\.7 times as fast\./);
+});
+
+test("eight stages are one picture and text, the suspect is named, and each leads to its evidence", async () => {
+  await open("?tz=utc");
+  const stages = page.getByRole("list", { name: /eight stages/ }).locator("li");
+  assert.equal(await stages.count(), 8);
+  assert.match(await stages.nth(1).textContent(), /^2 Prepare batches.*63 %data pipeline: 63 % lost to preprocessing, suspect: data pipeline\. Show the evidence$/);
+  assert.match(await stages.nth(3).textContent(), /26 % computing/);
+  assert.match(await stages.nth(0).textContent(), /nothing lost/);
+  const [lost, all] = [await stages.nth(1).locator(".budget-lost").boundingBox(), await stages.nth(1).locator(".budget-all").boundingBox()];
+  assert.ok(Math.abs(lost.height / all.height - 0.63) < 0.02, `${lost.height} of ${all.height}`);
+  await stages.nth(1).getByRole("link").click();
+  await page.waitForURL(/\/jobs\/mlp-demo\/steps\?show=phases&tz=utc$/);
+  await page.locator(".chart-chosen #chart-phases").waitFor();
+});
+
+test("without a bottleneck the verdict says so, with what was computing", async () => {
+  const budget = [{ ...sampleDiagnosis.budget[0], share: 0.95 }, { ...sampleDiagnosis.budget[1], share: 0.05 }];
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, diagnosis: { ...sampleDiagnosis, budget } })]);
+  await open();
+  assert.equal(await page.locator("#diagnosis-title").textContent(), "No bottleneck is seen: 95 % of the training’s time was computing.");
+  assert.equal(await page.locator(".stage-suspect, .advice").count(), 0);
 });
 
 const kParts = (more = {}) => ({ ...sampleDiagnosis, ...more });
@@ -62,6 +94,7 @@ test("the diagnosis says by whose clock, how much is named, and what is not seen
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, diagnosis: kParts({ missing: ["No training process has reported a step."] }) })]);
   await open();
   const card = page.locator("section", { has: page.locator("#diagnosis-title") });
+  await card.getByText("All causes").click();
   assert.match(await card.textContent(), /Measured by the host’s clock\. Phases with a name cover 98 % of the step time\./);
   assert.match(await card.textContent(), /What is not seen/);
   assert.deepEqual(await card.locator(".missing li").allTextContents(), ["No training process has reported a step."]);
@@ -82,7 +115,7 @@ test("what nodes and ranks say of themselves stands where they are described", a
 
 test("the GPU's own time and its phases are drawn where they are known", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, gpuIdle: 0.012, shares: { data: 0.5, sync: 0.09, device_to_host: 0.04 } })]);
-  await open();
+  await openPart("steps");
   assert.deepEqual(await chart("steps").locator(".legend-label").allTextContents(), ["Whole step", "Waiting for data", "GPU idle before the step"]);
   const names = await chart("phases").locator(".legend-label").allTextContents();
   for (const name of ["Waits for the GPU", "Copies from the GPU"]) assert.ok(names.includes(name), names.join());
@@ -92,9 +125,9 @@ test("the GPU's own time and its phases are drawn where they are known", async (
 test("without a diagnosis there is none, and the rule that sums up is not counted", async () => {
   service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, diagnosis: null, rules: [rule("DataloaderBottleneck", "finding"), rule("ProfilerReport", "finding")] })];
   await open();
-  assert.equal(await page.locator("#diagnosis-title").count(), 0);
+  assert.equal(await page.locator("#diagnosis-title").textContent(), "No verdict");
   assert.match(await page.locator(".section-head").textContent(), /1 of 1 rule found issues/);
-  assert.equal(await page.locator(".rule").count(), 1);
+  assert.equal(await page.locator(".issue").count(), 1);
 });
 
 test("a job that was not judged says so, not that it has no issues", async () => {
@@ -105,20 +138,27 @@ test("a job that was not judged says so, not that it has no issues", async () =>
 });
 
 test("every chart is drawn, with one call for all metrics", async () => {
-  await open();
+  await openPart("system");
   for (const id of ["steps", "cpu", "memory", "disk", "network", "pressure", "load"]) {
     await plot(id).locator("canvas").waitFor();
     assert.ok((await pixelsNear(page, id, kBlue)) > 100, `${id} has its line`);
   }
   assert.ok((await pixelsNear(page, "cpu", "#8a5300")) > 20, "the threshold of CPUBottleneck is drawn");
   assert.equal(service.calls(/\/metrics\?metric=/).length, 1);
-  await page.locator("#facts-title").waitFor();
+  await page.waitForLoadState("networkidle");
   assert.equal(service.calls(/\/api\//).length, 6, "who asks, the job, its rules, metrics, steps and metrics of its own");
+});
+
+test("the overview asks for the job, its rules, samples of three charts, and steps", async () => {
+  await open();
+  await page.locator("#facts-title").waitFor();
+  assert.equal(service.calls(/\/api\//).length, 5, `${service.calls(/\/api\//)}`);
+  assert.equal(await page.locator(".chart").count(), 3, "steps, CPU and memory of a node without GPUs");
 });
 
 test("what the GPUs of a job tell has its charts", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, gpus: 4 })]);
-  await open();
+  await openPart("system");
   for (const id of ["gpu", "gpumem", "gpupower", "gpuslow", "gpupcie", "gpunvlink"]) await plot(id).locator("canvas").waitFor();
   assert.ok((await pixelsNear(page, "gpupower", kBlue)) > 50, "it has its line");
   assert.match(await chart("gpupower").textContent(), /GPU power/);
@@ -126,11 +166,11 @@ test("what the GPUs of a job tell has its charts", async () => {
 });
 
 test("fabric, file servers, control groups and the processes of the ranks have charts where there are any", async () => {
-  await open();
+  await openPart("system");
   for (const id of ["rdma", "nfs", "rankmemory", "groupmemory"]) assert.equal(await chart(id).count(), 0, `${id}: no node has it`);
   await plot("processes").locator("canvas").waitFor();
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, gpus: 4 })]);
-  await open();
+  await openPart("system");
   for (const id of ["rdma", "nfs", "processes", "available", "rankmemory", "groupmemory", "groupcpu", "groupio"]) {
     await plot(id).locator("canvas").waitFor();
     assert.ok((await pixelsNear(page, id, kBlue)) > 50, `${id} has its line`);
@@ -163,14 +203,13 @@ test("why a node has no GPU is said as text, beside the node", async () => {
 
 test("of a large job the service folds the series, and some ranks are read", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 64, gpus: 512, ranks: 512 })]);
-  await open();
+  await openPart("system");
   for (const id of ["steps", "cpu", "memory", "disk"]) {
     await plot(id).locator("canvas").waitFor();
     assert.ok((await pixelsNear(page, id, kBlue)) > 50, `${id} has its line`);
   }
   assert.match(await chart("gpu").textContent(), /Mean of 512 GPUs/);
   assert.match(await chart("disk").textContent(), /sum of 64 disks/);
-  assert.ok((await page.getByRole("region", { name: "Nodes" }).boundingBox()).height < 460, "64 nodes scroll in their own box");
   assert.equal(service.calls(/\/metrics\?metric=.*fold=metric/).length, 1);
   assert.equal(service.calls(/\/steps\?most=8/).length, 1);
   const choice = page.locator(".rank-choice");
@@ -179,13 +218,15 @@ test("of a large job the service folds the series, and some ranks are read", asy
   await chart("steps").getByText(/rank 300 on host-1/).waitFor();
   assert.equal(service.calls(/\/steps\?rank=300/).length, 1);
   assert.doesNotMatch(await page.locator("main").textContent(), /nodes have samples/);
+  await open();
+  assert.ok((await page.getByRole("region", { name: "Nodes" }).boundingBox()).height < 460, "64 nodes scroll in their own box");
 });
 
 const kYellow = "#b67a20";
 const kLineGrey = "#e1e5ea";
 
 test("all phases that occur are drawn along the job, with their names, numbers and rows", async () => {
-  await open();
+  await openPart("steps");
   await plot("phases").locator("canvas").waitFor();
   for (const colour of [kBlue, kYellow, "#e0347f", "#841812", "#2b1038", kLineGrey]) {
     assert.ok((await pixelsNear(page, "phases", colour)) > 20, colour);
@@ -203,7 +244,7 @@ test("all phases that occur are drawn along the job, with their names, numbers a
 });
 
 test("the histogram has a bar for each bin that is not empty, a sentence, and rows", async () => {
-  await open();
+  await openPart("steps");
   await chart("histogram").locator("svg").waitFor();
   const heights = await chart("histogram").locator(".bars-bar").evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().height));
   assert.equal(heights.length, 2);
@@ -222,11 +263,11 @@ const kEvaluation = {
 const kOld = { ...kEvaluation, name: "<b>old</b>", count: 2, total_seconds: 0.0084, histogram: { edges_seconds: [], counts: [] } };
 
 test("annotations of a rank are rows, the longest first, each with how its times are spread", async () => {
-  await open();
-  await page.locator(".facts").first().waitFor();
+  await openPart("steps");
+  await page.locator("#ranks-title").waitFor();
   assert.equal(await page.locator(".annotations").count(), 0, "without annotations there is no section");
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, annotations: [kOld, kEvaluation] })]);
-  await open();
+  await openPart("steps");
   const rows = page.locator(".annotations tbody tr");
   await rows.nth(1).waitFor();
   assert.match(await rows.nth(0).locator("th, td:not(:last-child)").allTextContents().then((cells) => cells.join("|")),
@@ -415,7 +456,7 @@ test("a failing part says why, the others stay alive, and it recovers", async ()
   service.fail(/\/metrics/, { times: 1 });
   await page.goto(`${service.url}/jobs/mlp-demo`);
   await page.getByText("The charts could not be loaded.").waitFor();
-  assert.equal(await page.locator(".rule").count(), 4);
+  assert.equal(await page.locator(".issue").count(), 1);
   await page.getByRole("button", { name: "Retry now" }).click();
   await plot("cpu").locator("canvas").waitFor();
 });
@@ -433,7 +474,7 @@ test("text of jobs, nodes and rules stays text on the page and in the charts", a
   service.jobs = [sampleJob({ name: evil, startedUs: kStart, seconds: 20, node: evil, rules: [rule(evil, "finding", { status_details: evil, verdict: { kind: "finding", sentence: evil } })] })];
   await open("", evil);
   assert.equal(await page.locator("h1").textContent(), evil);
-  assert.equal(await page.locator(".rule h3").textContent(), evil);
+  assert.equal(await page.locator(".issue a").textContent(), evil);
   assert.equal(await page.evaluate(() => window.hit), undefined);
   assert.equal(await page.locator("main img").count(), 0);
 });

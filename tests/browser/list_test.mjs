@@ -36,7 +36,7 @@ test("typing searches at the service, the link keeps it, Back undoes it", async 
   await open();
   await page.locator("#search").pressSequentially("albef", { delay: 20 });
   await until(["albef-1000", "albef-1007"]);
-  assert.match(page.url(), /\?q=albef$/);
+  await page.waitForURL(/\?q=albef$/);
   assert.ok(service.calls(/name_contains=/).length <= 2, "one call after the pause, not one for each letter");
   await page.goBack();
   await until(["mlp-demo", "albef-1000", "albef-1007"]);

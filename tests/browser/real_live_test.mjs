@@ -23,7 +23,7 @@ const moreThan = (before) => {
 
 test("steps and phases of a training that runs are shown, and more of them without a reload", { skip: kSkip }, async () => {
   const page = await openPage(browser);
-  await page.goto(`${kUrl}/jobs/${kJob}`);
+  await page.goto(`${kUrl}/jobs/${kJob}/steps`);
   await page.locator("#chart-phases").waitFor();
   const labels = await page.locator(".chart", { has: page.locator("#chart-phases") }).locator(".legend-label").allTextContents();
   for (const phase of ["Data", "Forward", "Loss", "Backward", "Optimizer"]) assert.ok(labels.includes(phase), `${phase} in ${labels}`);

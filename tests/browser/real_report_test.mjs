@@ -43,6 +43,7 @@ async function openReport(look) {
   await page.goto(`${service.url}/jobs/sixteen`);
   await signIn(page, token);
   await page.getByRole("link", { name: "Report" }).click();
+  await page.getByRole("link", { name: "Open it" }).click();
   await page.getByRole("heading", { name: "sixteen", level: 1 }).waitFor();
   assert.equal(new URL(page.url()).pathname, kPath);
   return page;

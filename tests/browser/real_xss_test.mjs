@@ -93,15 +93,25 @@ test("every text of jobs, nodes, devices, rules, commands and failures", { skip:
   for (run.round = 0; run.round < kJobs; run.round += 1) {
     await run.go(`/jobs/xss-${run.round}`);
     await run.until((wanted) => document.querySelector("h1")?.textContent === wanted && document.querySelector(".facts") && !document.querySelector(".loading"), `xss-${run.round}`);
-    await run.page.locator("#chart-gpu").waitFor();
-    await run.page.evaluate(() => document.querySelectorAll(".chart-menu button[aria-pressed=false]").forEach((button) => button.click()));
-    await run.until(() => document.querySelectorAll(".chart-table").length >= 4);
     const numbers = numbersOf(run.round);
     const first = numbers[0];
-    await run.assertShown([name(run.round), ...numbers.flatMap((i) => [name(i), `${name(i)} ${name(i + 1)}`]), name(first + 2), name(first + 3)]);
     const command = commandOf(run.round).map(shown);
-    await run.assertShown([command.join(" "), command.join("\n")]);
+    await run.assertShown([name(run.round), ...numbers.map(name), command.join(" "), command.join("\n")]);
     await run.assertShown(numbers.flatMap((i) => [words(i), words(i + 2), `${words(i + 3)}: ${words(i + 4)}`]));
+    await run.go(`/jobs/xss-${run.round}/rules`);
+    await run.until(() => document.querySelectorAll(".rule").length > 0);
+    await run.assertShown(numbers.map(name), `rules of ${run.round}`);
+    for (const part of ["heatmap", "steps", "report"]) {
+      await run.go(`/jobs/xss-${run.round}/${part}`);
+      await run.until(() => document.querySelector(".tabs [aria-current=page]") && !document.querySelector(".loading"));
+      await run.assertNoViolation(`${part} of ${run.round}`);
+    }
+    await run.go(`/jobs/xss-${run.round}/system`);
+    await run.page.locator("#chart-gpu").waitFor();
+    await run.until(() => document.querySelectorAll(".chart-menu button[aria-pressed=false]").length >= 4);
+    await run.page.evaluate(() => document.querySelectorAll(".chart-menu button[aria-pressed=false]").forEach((button) => button.click()));
+    await run.until(() => document.querySelectorAll(".chart-table").length >= 4);
+    await run.assertShown([...numbers.map((i) => `${name(i)} ${name(i + 1)}`), name(first + 2), name(first + 3)], `system of ${run.round}`);
   }
 });
 

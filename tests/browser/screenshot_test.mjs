@@ -21,10 +21,10 @@ useService(() => {
 });
 
 /** Runs the program to its end; gives its exit code and what it wrote. */
-function screenshot(job, token = kToken) {
+function screenshot(job, token = kToken, more = []) {
   const options = { env: { ...process.env, STEPSCOPE_TOKEN: token } };
   return new Promise((resolve) =>
-    execFile(process.execPath, [kProgram, service.url, job, folder, "800"], options, (fault, out, err) =>
+    execFile(process.execPath, [kProgram, service.url, job, folder, "800", ...more], options, (fault, out, err) =>
       resolve({ code: fault?.code ?? 0, out, err })));
 }
 
@@ -40,6 +40,14 @@ test("a job's page is pictured wide and narrow, light and dark", async () => {
   assert.deepEqual([dark, light].map(corner), [phoneDark, phoneLight].map(corner));
   assert.ok(corner(dark) < 0x202020 && corner(light) > 0xe0e0e0, "the ground has the colour of its scheme");
   assert.equal(out.trim().split("\n").length, 4);
+});
+
+test("with all, every page has its four pictures", async () => {
+  service.access.demand({ [kToken]: { name: "x", role: "admin" } });
+  const { code, out, err } = await screenshot("mlp-demo", kToken, ["all"]);
+  assert.equal(code, 0, err);
+  assert.equal(out.trim().split("\n").length, 44);
+  for (const page of ["steps", "heatmap", "compare", "alerts-phone"]) assert.ok(readdirSync(folder).includes(`${page}-dark.png`), page);
 });
 
 test("without a job or a valid token the program fails and says why", async () => {

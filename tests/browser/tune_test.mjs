@@ -15,11 +15,11 @@ const dialog = () => page.getByRole("dialog");
 const field = (name) => dialog().getByRole("textbox", { name });
 const would = () => dialog().locator(".tune-preview");
 const way = (name) => dialog().getByRole("button", { name });
-const noteOf = (name) => page.locator(".rule").filter({ hasText: name }).locator(".rule-notes").textContent();
+const noteOf = (name) => page.locator(".rule").filter({ hasText: name }).locator(".rule-notes").first().textContent();
 
 async function ask(name = "DataloaderBottleneck", folded = false) {
-  await page.goto(`${service.url}/jobs/mlp-demo`);
-  if (folded) await page.locator(".rules summary").click();
+  await page.goto(`${service.url}/jobs/mlp-demo/rules`);
+  if (folded) await page.locator(".rules > details > summary").click();
   await page.getByRole("button", { name: `Parameters of ${name}` }).click();
   await way("Would it have fired?").waitFor();
 }
@@ -96,8 +96,9 @@ test("a service that is busy says so, and can be asked again", async () => {
 
 test("parameters that cannot be loaded say why", async () => {
   page.expected.push(/status of 503/);
-  await page.goto(`${service.url}/jobs/mlp-demo`);
-  await page.getByRole("heading", { name: "What happened" }).waitFor();
+  await page.goto(`${service.url}/jobs/mlp-demo/rules`);
+  await page.locator(".rule-notes").first().waitFor();
+  await page.waitForLoadState("networkidle"); // the page asks for the catalog, too
   service.fail(/v1\/rules$/, { status: 503 });
   await page.getByRole("button", { name: "Parameters of CPUBottleneck" }).click();
   await dialog().getByText("They could not be loaded. The database is away").waitFor();
@@ -118,7 +119,7 @@ test("of a job that has ended rules are only tried, and fired to the end", async
 });
 
 test("of a job that runs a rule is still active", async () => {
-  await page.goto(`${service.url}/jobs/mlp-demo`);
+  await page.goto(`${service.url}/jobs/mlp-demo/rules`);
   await page.locator(".rule").first().waitFor();
   assert.match(await noteOf("DataloaderBottleneck"), /· still active$/);
 });
@@ -126,7 +127,7 @@ test("of a job that runs a rule is still active", async () => {
 test("a reader may try, not change", async () => {
   page.expected.push(/status of 401/);
   service.access.demand({ st_one: { name: "anna", role: "reader" } });
-  await page.goto(`${service.url}/jobs/mlp-demo`);
+  await page.goto(`${service.url}/jobs/mlp-demo/rules`);
   await page.locator("#token").fill("st_one");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("button", { name: "Parameters of DataloaderBottleneck" }).click();

@@ -60,12 +60,12 @@ function openTables() {
   for (const button of document.querySelectorAll(".chart-menu button[aria-pressed=false]")) button.click();
 }
 
-const kShownOfJob = [
+const kShownOnOverview = [
   "group", "failure.node", "failure.output",
   ...["name", "absent.source", "absent.reason", "facts.agent_version", "facts.command", "gpus.name"].map((key) => `nodes.${key}`),
   ...["secondary_status", "message"].map((key) => `secondary_status_transitions.${key}`),
-  ...["rule", "rule_configuration_name", "verdict.sentence", "severity"].map((key) => `profiler_rule_evaluation_statuses.${key}`),
 ];
+const kShownOnRules = ["rule", "rule_configuration_name", "verdict.sentence", "severity"].map((key) => `profiler_rule_evaluation_statuses.${key}`);
 
 test("every text in the fields of a job, every field with many of them", async () => {
   const failure = { node: "x", exit_code: 1, signal: null, output: ["x", "x", "x"] };
@@ -75,7 +75,18 @@ test("every text in the fields of a job, every field with many of them", async (
   await run.eachText(async () => {
     await run.go(`/jobs/job-${run.round}`);
     await run.until((wanted) => document.querySelector("h1")?.textContent === wanted && document.querySelector(".facts") && !document.querySelector(".loading"), `job-${run.round}`);
-    await run.assertShown(run.textsOf(...kShownOfJob));
+    await run.assertShown(run.textsOf(...kShownOnOverview));
+    const ofRules = run.textsOf(...kShownOnRules);
+    await run.go(`/jobs/job-${run.round}/rules`);
+    await run.until(() => document.querySelector(".rule"));
+    await run.assertShown(ofRules, `rules, round ${run.round}`);
+    for (const part of ["steps", "heatmap", "report"]) {
+      await run.go(`/jobs/job-${run.round}/${part}`);
+      await run.until(() => document.querySelector(".tabs [aria-current=page]") && !document.querySelector(".loading"));
+      await run.assertNoViolation(`${part}, round ${run.round}`);
+    }
+    await run.go(`/jobs/job-${run.round}/system`);
+    await run.until(() => document.querySelector("#chart-gpu") && !document.querySelector(".loading"));
     await run.page.evaluate(openTables);
     await run.until(() => {
       const opened = document.querySelectorAll(".chart-menu button[aria-pressed=true]").length;

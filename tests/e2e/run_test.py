@@ -64,7 +64,7 @@ def test_a_signal_reaches_the_command_and_is_told(service):
     with running(service, "stopped", "sleep", "300") as process:
         described(service, "stopped", "InProgress")
         process.send_signal(signal.SIGTERM)
-        assert finish(process)[0] == 128 + signal.SIGTERM
+        assert finish(process)[0] == -signal.SIGTERM
     assert described(service, "stopped", "Failed")["failure"]["signal"] == signal.SIGTERM
 
 

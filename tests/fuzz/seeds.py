@@ -189,7 +189,15 @@ def spools():
     yield b"\1" + head + frame
 
 
-TARGETS = {"spool": spools, "request": requests, "answer": answers, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
+def secrets():
+    yield b"train.py\0--token\0abc\0--lr=0.1\0WANDB_API_KEY=0123456789abcdef"
+    yield b"bash\0-c\0export A_KEY=x; curl -u me:word https://u:p/w@h/x?sig=0a1b2c3d4e5f60718293"
+    yield b'{"api_key": "abc", "password":\t"two words"} Authorization: Bearer abcdefghijklmnop'
+    yield b"AKIAIOSFODNN7EXAMPLE https://hooks.slack.com/services/T0/B0/XX -----BEGIN RSA PRIVATE KEY-----"
+    yield b"://@:/@@://\0=\0--=\0token\0:token=\0'secret'"
+
+
+TARGETS = {"spool": spools, "secrets": secrets, "request": requests, "answer": answers, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
            "json": jsons, "samples": samples, "frame": frames, "column": columns, "summary": summaries,
            "marks": marks, "config": configs}
 

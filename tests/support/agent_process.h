@@ -82,6 +82,11 @@ class AgentProcess {
     if (terminal_ >= 0) close(terminal_);
   }
 
+  static std::string Program() {
+    const auto self = std::filesystem::read_symlink("/proc/self/exe");
+    return self.parent_path().parent_path() / "stepscope-agent";
+  }
+
   void Signal(int signal) const { kill(pid_, signal); }
   void Type(std::string_view text) const {
     [[maybe_unused]] const auto written = write(terminal_, text.data(), text.size());
@@ -126,11 +131,6 @@ class AgentProcess {
     sigemptyset(&set);
     for (const int each : {SIGHUP, SIGINT, SIGQUIT}) sigaddset(&set, each);
     return set;
-  }
-
-  static std::string Program() {
-    const auto self = std::filesystem::read_symlink("/proc/self/exe");
-    return self.parent_path().parent_path() / "stepscope-agent";
   }
 
   std::vector<char*> Words(std::vector<std::string> words) {

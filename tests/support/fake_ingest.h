@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,11 @@ class FakeIngest {
     std::lock_guard lock(mutex_);
     commands_ = {command};
   }
+  // From now on a job of this name has ended.
+  void End(std::string job) {
+    std::lock_guard lock(mutex_);
+    ended_.insert(std::move(job));
+  }
   int connections() const { return server_.connections(); }
 
   std::vector<Frame> frames() const {
@@ -62,6 +68,11 @@ class FakeIngest {
         peer.Reply(401, R"({"code":"unauthorized","detail":"the token is not valid"})");
         continue;
       }
+      if (request->head.starts_with("GET ")) {
+        const bool ended = HasEnded(request->head);
+        peer.Reply(ended ? 200 : 404, ended ? R"({"status":"Completed"})" : "{}");
+        continue;
+      }
       const auto split = SplitPush(request->body);
       if (!split) {
         peer.Reply(400, R"({"code":"bad-frame","detail":"not a push"})");
@@ -81,6 +92,13 @@ class FakeIngest {
     return token_.empty() || head.find("\r\nAuthorization: Bearer " + token_ + "\r\n") != head.npos;
   }
 
+  bool HasEnded(std::string_view head) const {
+    std::lock_guard lock(mutex_);
+    return std::ranges::any_of(ended_, [&](const std::string& job) {
+      return head.starts_with(Format("GET /api/v1/jobs/{} ", job));
+    });
+  }
+
   std::uint64_t Take(const Frame& frame) {
     std::uint64_t& cursor = cursors_[frame.head.session];
     if (frame.head.sequence == cursor + 1) {
@@ -94,6 +112,7 @@ class FakeIngest {
   std::vector<Frame> frames_;
   std::map<Session, std::uint64_t> cursors_;
   std::string token_;
+  std::set<std::string> ended_;
   std::vector<ServiceCommand> commands_;
   SSL_CTX* const tls_;
   ScriptedServer server_;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "agent/gpu/nvml_api.h"
+#include "core/base/cpu_time.h"
 
 using namespace stepscope::nvml;
 using stepscope::test::FakeCall;
@@ -82,6 +83,8 @@ void Reset(FakeNvml& fake) {
   fake.count = Setting("FAKE_NVML_GPUS", 1);
   fake.init_result = 0;
   fake.hangs = false;
+  fake.charges = Setting("FAKE_NVML_CHARGES", 0) != 0;
+  fake.gpm_tells_links = false;
   for (FakeGpu& gpu : fake.gpus) Reset(gpu);
 }
 
@@ -93,6 +96,15 @@ FakeGpu& Of(Device device) {
 
 void Hang() {
   while (Fake().hangs || Clock::now() < kHangsUntil) poll(nullptr, 0, 1);
+}
+
+// Takes so much CPU time, as the driver would.
+void Charge(double us) {
+  if (!Fake().charges) return;
+  const auto until =
+      stepscope::ThreadCpuTime() + std::chrono::nanoseconds(static_cast<std::int64_t>(1000 * us));
+  while (stepscope::ThreadCpuTime() < until) {
+  }
 }
 
 Return Enter(Device device, unsigned call = 0) {
@@ -151,9 +163,11 @@ const char* nvmlErrorString(Return result) {
 }
 
 Return nvmlDeviceGetName(Device device, char* text, unsigned size) {
+  Charge(1.9);
   return GiveText(device, "NVIDIA H100 80GB HBM3", text, size);
 }
 Return nvmlDeviceGetUUID(Device device, char* text, unsigned size) {
+  Charge(2.0);
   const auto offset = reinterpret_cast<char*>(device) - reinterpret_cast<char*>(Fake().gpus);
   const auto instance = static_cast<std::size_t>(offset) % sizeof(FakeGpu);
   const auto gpu = std::to_string(static_cast<std::size_t>(offset) / sizeof(FakeGpu));
@@ -162,10 +176,12 @@ Return nvmlDeviceGetUUID(Device device, char* text, unsigned size) {
   return kSuccess;
 }
 Return nvmlDeviceGetPciInfo_v3(Device device, PciInfo* info) {
+  Charge(1.4);
   std::strcpy(info->address, ("00000000:1" + std::to_string(IndexOf(device)) + ":00.0").c_str());
   return Enter(device);
 }
 Return nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending) {
+  Charge(161);
   *pending = 0;
   return Give(device, 0, &FakeGpu::mig, current);
 }
@@ -180,37 +196,46 @@ Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device
   return kSuccess;
 }
 Return nvmlDeviceGetUtilizationRates(Device device, Utilization* use) {
+  Charge(1.3);
   const Return result = Enter(device, stepscope::test::kFakeUse);
   if (result == kSuccess && Of(device).mig) return kNotSupported;
   if (result == kSuccess) *use = {Of(device).util, Of(device).memory_busy};
   return result;
 }
 Return nvmlDeviceGetMemoryInfo_v2(Device device, Memory2* memory) {
+  Charge(5.8);
   if (memory->version != 0x2000028) return static_cast<Return>(25);
   memory->total = Of(device).total;
   return Give(device, stepscope::test::kFakeMemory, &FakeGpu::used, &memory->used);
 }
 Return nvmlDeviceGetPowerUsage(Device device, unsigned* mw) {
+  Charge(1.4);
   return Give(device, stepscope::test::kFakePower, &FakeGpu::power_mw, mw);
 }
 Return nvmlDeviceGetTotalEnergyConsumption(Device device, unsigned long long* mj) {
+  Charge(2905);
   return Give(device, stepscope::test::kFakeEnergy, &FakeGpu::energy_mj, mj);
 }
 Return nvmlDeviceGetTemperatureV(Device device, Temperature* temperature) {
+  Charge(1.5);
   if (temperature->version != 0x100000c) return static_cast<Return>(25);
   return Give(device, stepscope::test::kFakeHeat, &FakeGpu::celsius, &temperature->celsius);
 }
 Return nvmlDeviceGetTemperature(Device device, unsigned, unsigned* celsius) {
+  Charge(1.5);
   return Give(device, 0, &FakeGpu::celsius, celsius);
 }
 Return nvmlDeviceGetClockInfo(Device device, unsigned which, unsigned* mhz) {
+  Charge(2.0);
   const auto clock = which == kClockSm ? &FakeGpu::sm_mhz : &FakeGpu::memory_mhz;
   return Give(device, stepscope::test::kFakeClocks, clock, mhz);
 }
 Return nvmlDeviceGetCurrentClocksThrottleReasons(Device device, unsigned long long* reasons) {
+  Charge(1.3);
   return Give(device, stepscope::test::kFakeClocks, &FakeGpu::reasons, reasons);
 }
 Return nvmlDeviceGetTotalEccErrors(Device device, unsigned, unsigned, unsigned long long* count) {
+  Charge(2.0);
   return Give(device, stepscope::test::kFakeEcc, &FakeGpu::ecc, count);
 }
 
@@ -222,6 +247,7 @@ Return nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
                         : value->field == kFieldNvlinkReceive ? &FakeGpu::nvlink_received_kib
                         : value->field == kFieldPcieSend      ? &FakeGpu::pcie_sent
                                                               : &FakeGpu::pcie_received;
+    Charge(nvlink ? 8.8 : 167);
     value->type = kUnsignedLongLong;
     value->result = Give(device, which, source, &value->value.large);
     if (nvlink && value->scope != kAllLinks) value->result = kInvalidArgument;
@@ -232,6 +258,7 @@ Return nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
 // Not counted, because it is called only now and then.
 Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count,
                                                NvmlProcessMemory* to) {
+  Charge(6.1);
   Hang();
   if (Of(device).lost) return kGpuIsLost;
   if ((Of(device).refused & stepscope::test::kFakeProcesses) != 0) return kNotSupported;
@@ -273,16 +300,20 @@ Return nvmlGpmSampleFree(GpmSample sample) {
   return kSuccess;
 }
 Return nvmlGpmSampleGet(Device device, GpmSample sample) {
+  Charge(36);
   return Give(device, 0, &FakeGpu::gpm_percent, reinterpret_cast<double*>(sample));
 }
 // The mean of both samples, so that a test sees which two were taken.
 Return nvmlGpmMetricsGet(GpmMetrics* metrics) {
+  Charge(1.1);
   if (metrics->version != 1 || metrics->before == nullptr) return kInvalidArgument;
   const double before = *reinterpret_cast<double*>(metrics->before);
   const double after = *reinterpret_cast<double*>(metrics->after);
   for (unsigned i = 0; i < metrics->count; ++i) {
     metrics->metrics[i].value = (before + after) / 2;
-    metrics->metrics[i].result = metrics->metrics[i].id == 3 ? kNotSupported : kSuccess;
+    const unsigned id = metrics->metrics[i].id;
+    const bool told = id != 3 && (id < 20 || Fake().gpm_tells_links);
+    metrics->metrics[i].result = told ? kSuccess : kNotSupported;
   }
   return kSuccess;
 }

@@ -40,14 +40,17 @@ struct FakeGpu {
 
 // A libnvidia-ml.so.1 whose values a test sets. The test loads it, gets this through
 // reset_fake_nvml(), and changes values, while the agent's code reads them through the same dlopen.
-// In a program that does not do so, FAKE_NVML_GPUS is the number of GPUs, and FAKE_NVML_HANGS the
-// milliseconds for which no call returns.
+// In a program that does not do so, FAKE_NVML_GPUS is the number of GPUs, FAKE_NVML_HANGS the
+// milliseconds for which no call returns, and FAKE_NVML_CHARGES=1 lets each call take the CPU time
+// that it took on an H200 with driver 580 (docs/agent.md has the table).
 struct FakeNvml {
   static constexpr unsigned kMost = 16;
 
   Scripted<unsigned> count;
   Scripted<int> init_result;
   Scripted<bool> hangs;  // until it is false again
+  Scripted<bool> charges;
+  Scripted<bool> gpm_tells_links;
   FakeGpu gpus[kMost];
 };
 

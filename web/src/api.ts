@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Job, JobPage, JudgedRule, Metrics, RuleType, Steps } from "./model";
+import type { Job, JobPage, JudgedRule, Metrics, RuleType, StepRows, Steps } from "./model";
 import { type SentMetrics, withTimes } from "./runs";
 
 // The only place that talks to the service. Every fault becomes one ApiError that says what happened
@@ -67,10 +67,18 @@ interface Call {
   readonly method?: "POST" | "PATCH" | "DELETE";
   readonly body?: unknown;
   readonly stop?: AbortSignal;
+  readonly also?: number; // a status beside success that has a good answer
+}
+
+/** Whether the service can do its work; the checks are left out for those who may not see them. */
+export interface Readiness {
+  readonly status: "ready" | "not-ready";
+  readonly version?: string;
+  readonly checks?: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
 }
 
 /** Calls the service; `what` names the list or the text that a good answer must have. */
-export async function ask<T>(url: string, what: string, { method, body, stop }: Call = {}): Promise<T> {
+export async function ask<T>(url: string, what: string, { method, body, stop, also }: Call = {}): Promise<T> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), kDeadlineMs);
   const abort = () => deadline.abort();
@@ -81,7 +89,7 @@ export async function ask<T>(url: string, what: string, { method, body, stop }: 
     const text = body === undefined ? null : JSON.stringify(body);
     const reply = await fetch(url, { method, headers, body: text, signal: deadline.signal, cache: "no-cache" });
     noteClock(reply);
-    if (reply.ok) return (await bodyOf(reply, what)) as T;
+    if (reply.ok || reply.status === also) return (await bodyOf(reply, what)) as T;
     if (reply.status === 401 && !stop?.aborted) signedOut.value = true;
     throw await problem(reply);
   } catch (fault) {
@@ -93,6 +101,11 @@ export async function ask<T>(url: string, what: string, { method, body, stop }: 
     clearTimeout(timer);
     stop?.removeEventListener("abort", abort);
   }
+}
+
+/** A service that is not ready answers 503, with the reasons. */
+export function readReadiness(stop: AbortSignal): Promise<Readiness> {
+  return ask("/readyz", "status", { stop, also: 503 });
 }
 
 const jobPath = (name: string) => `/jobs/${encodeURIComponent(name)}`;
@@ -116,6 +129,11 @@ export async function readMetrics(name: string, parameters: Parameters, stop: Ab
 
 export function readSteps(name: string, parameters: Parameters, stop: AbortSignal): Promise<Steps> {
   return ask(address(`${jobPath(name)}/steps`, parameters), "ranks", { stop });
+}
+
+/** The steps of one rank, one by one. */
+export function readStepRows(name: string, parameters: Parameters, stop: AbortSignal): Promise<StepRows> {
+  return ask(address(`${jobPath(name)}/steps`, { ...parameters, format: "rows" }), "items", { stop });
 }
 
 export async function listJudged(name: string, stop: AbortSignal): Promise<readonly JudgedRule[]> {

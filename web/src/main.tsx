@@ -8,10 +8,14 @@ import { startSession } from "./session";
 import { Shell } from "./shell";
 import { Empty, Loading, reportFault, watchFaults } from "./states";
 import "./style.css";
+import type { Tab } from "./tabs";
 
 interface Pages {
   jobs: FunctionComponent;
-  job: FunctionComponent<{ readonly name: string }>;
+  job: FunctionComponent<{ readonly name: string; readonly tab: Tab }>;
+  compare: FunctionComponent;
+  alerts: FunctionComponent;
+  settings: FunctionComponent;
   tokens: FunctionComponent;
   login: FunctionComponent;
 }
@@ -21,6 +25,9 @@ const pages = signal<Partial<Pages>>({});
 const kLoaders = {
   jobs: async () => ({ jobs: (await import("./jobs/page")).JobsPage }),
   job: async () => ({ job: (await import("./job/page")).JobPage }),
+  compare: async () => ({ compare: (await import("./compare/page")).ComparePage }),
+  alerts: async () => ({ alerts: (await import("./alerts/page")).AlertsPage }),
+  settings: async () => ({ settings: (await import("./settings_page/page")).SettingsPage }),
   tokens: async () => ({ tokens: (await import("./tokens/page")).TokensPage }),
   login: async () => ({ login: (await import("./login/page")).LoginPage }),
 };
@@ -53,11 +60,11 @@ function Page() {
   const route = match(path.value);
   if (route.page === "none") return <NotFound />;
   if (signedOut.value || route.page !== "job") {
-    const Found = pageOf(signedOut.value ? "login" : (route.page as "jobs" | "tokens"));
+    const Found = pageOf(signedOut.value || route.page === "job" ? "login" : route.page);
     return Found ? <Found /> : <Loading what="the page" class="loading-page" />;
   }
   const Job = pageOf("job");
-  return Job ? <Job key={route.name} name={route.name} /> : <Loading what="the job" class="loading-page" />;
+  return Job ? <Job key={route.name} name={route.name} tab={route.tab} /> : <Loading what="the job" class="loading-page" />;
 }
 
 function App() {

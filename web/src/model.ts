@@ -106,6 +106,7 @@ export interface Cause {
   readonly share: number;
   readonly speed_up: number | null;
   readonly stage: number | null;
+  readonly suspect: string | null;
   readonly advice: string | null;
 }
 
@@ -197,6 +198,18 @@ export interface Steps {
   readonly left_out: number; // ranks that were not read
 }
 
+/** Single steps of a rank; `next` is null when these are all. */
+export interface StepRows {
+  readonly items: readonly {
+    readonly step: number;
+    readonly start_us: number;
+    readonly wall_seconds: number;
+    readonly phases_seconds: Readonly<Record<string, number>>;
+    readonly gpu: { readonly idle_seconds: number } | null;
+  }[];
+  readonly next: string | null;
+}
+
 /** A parameter of a rule. A text has neither minimum nor maximum; a parameter without a default must be given. */
 export interface RuleParameter {
   readonly name: string;
@@ -210,6 +223,8 @@ export interface RuleParameter {
 export interface RuleType {
   readonly name: string;
   readonly sentence?: string;
+  readonly fires?: string;
+  readonly advice?: string;
   readonly parameters: readonly RuleParameter[];
 }
 
@@ -242,4 +257,29 @@ export interface Session {
   readonly scopes: readonly string[]; // none: all jobs
   readonly expires_us: number | null;
   readonly access?: "tokens" | "open"; // open: nobody has to sign in
+}
+
+/** One stretch of time in which a rule fired. */
+export interface Finding {
+  readonly rule_configuration_name: string;
+  readonly finding: number;
+  readonly from_us: number;
+  readonly to_us: number;
+  readonly node: string | null;
+  readonly device: string | null;
+  readonly rank: number | null;
+  readonly sentence: string;
+}
+
+/** A byte for each row and column, row by row, in base64: `low + byte * (high - low) / 254`; 255 where nothing was measured. */
+export interface Heatmap {
+  readonly metric: string;
+  readonly unit: string;
+  readonly bin_us: number;
+  readonly times_us: readonly number[];
+  readonly rows: readonly { readonly node: string; readonly device: string }[];
+  readonly left_out: number;
+  readonly low: number;
+  readonly high: number;
+  readonly matrix: string;
 }

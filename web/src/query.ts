@@ -2,8 +2,8 @@
 // they came. So equal views have equal links, and old links stay valid.
 
 const kOrder = [
-  "q", "status", "issue", "after", "before", "sort", "cursor",
-  "from", "to", "rank", "show", "tz", "live",
+  "q", "group", "status", "issue", "after", "before", "sort", "cursor", "a", "b",
+  "from", "to", "rank", "show", "metric", "node", "order", "tz", "live",
 ] as const;
 
 export type Key = (typeof kOrder)[number];

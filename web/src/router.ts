@@ -1,22 +1,29 @@
 import { computed, signal } from "@preact/signals";
 import { type Changes, withKeys } from "./query";
+import { isTab, type Tab } from "./tabs";
 
 // Paths are things, queries are views of them. A link inside the page is an ordinary <a>; the click
 // is taken over here, so that opening in a new tab and copying keep working.
 
 export type Route =
   | { readonly page: "jobs" }
-  | { readonly page: "job"; readonly name: string }
+  | { readonly page: "job"; readonly name: string; readonly tab: Tab }
+  | { readonly page: "compare" }
+  | { readonly page: "alerts" }
+  | { readonly page: "settings" }
   | { readonly page: "tokens" }
   | { readonly page: "none" };
 
 export function match(path: string): Route {
   if (path === "/" || path === "/jobs" || path === "/jobs/") return { page: "jobs" };
   if (path === "/tokens") return { page: "tokens" };
-  const name = /^\/jobs\/([^/]+)\/?$/.exec(path)?.[1];
-  if (name === undefined) return { page: "none" };
+  if (path === "/compare") return { page: "compare" };
+  if (path === "/alerts") return { page: "alerts" };
+  if (path === "/settings") return { page: "settings" };
+  const [, name, tab = "overview"] = /^\/jobs\/([^/]+)(?:\/([a-z]+))?\/?$/.exec(path) ?? [];
+  if (name === undefined || !isTab(tab) || path.endsWith("/overview")) return { page: "none" };
   try {
-    return { page: "job", name: decodeURIComponent(name) };
+    return { page: "job", name: decodeURIComponent(name), tab };
   } catch {
     return { page: "none" };
   }

@@ -31,22 +31,25 @@ function media(query: string) {
   return matches;
 }
 
-const kChoices: readonly ThemeChoice[] = ["system", "light", "dark"];
+export const kThemes: readonly ThemeChoice[] = ["system", "light", "dark"];
 const systemDark = media("(prefers-color-scheme: dark)");
 export const narrow = media("(max-width: 719px)");
 
 const asked = stored("stepscope.theme") as ThemeChoice;
-export const themeChoice = signal<ThemeChoice>(kChoices.includes(asked) ? asked : "system");
+export const themeChoice = signal<ThemeChoice>(kThemes.includes(asked) ? asked : "system");
 export const theme = computed<Theme>(() => {
   if (themeChoice.value !== "system") return themeChoice.value;
   return systemDark.value ? "dark" : "light";
 });
 theme.subscribe((value) => (document.documentElement.dataset.theme = value));
 
+export function setTheme(choice: ThemeChoice): void {
+  themeChoice.value = choice;
+  store("stepscope.theme", choice);
+}
+
 export function nextTheme(): void {
-  const next = kChoices[(kChoices.indexOf(themeChoice.value) + 1) % kChoices.length] ?? "system";
-  themeChoice.value = next;
-  store("stepscope.theme", next);
+  setTheme(kThemes[(kThemes.indexOf(themeChoice.value) + 1) % kThemes.length] ?? "system");
 }
 
 export const keysOn = signal(stored("stepscope.keys") !== "off");

@@ -8,7 +8,7 @@ import { Help } from "./help";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
 import { match, navigate, path, setKeys } from "./router";
-import { isAdmin } from "./session";
+import { isAdmin, mayChange } from "./session";
 import { nextTheme, themeChoice, zoneOf } from "./settings";
 import { FaultBar } from "./states";
 
@@ -64,7 +64,10 @@ function Bar({ showHelp }: { readonly showHelp: () => void }) {
       </a>
       <nav aria-label="Pages">
         {signedOut.value ? null : <NavLink href="/jobs" word="Jobs" here={page === "jobs"} />}
+        {signedOut.value ? null : <NavLink href="/compare" word="Compare" here={page === "compare"} />}
+        {mayChange.value && !signedOut.value ? <NavLink href="/alerts" word="Alerts" here={page === "alerts"} /> : null}
         {isAdmin.value && !signedOut.value ? <NavLink href="/tokens" word="Tokens" here={page === "tokens"} /> : null}
+        {signedOut.value ? null : <NavLink href="/settings" word="Settings" here={page === "settings"} />}
       </nav>
       <div class="bar-tools">
         <Account />
@@ -86,6 +89,8 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
     () => [
       { keys: "?", help: "Show this list", act: () => (help.value = true) },
       { keys: "g j", help: "Go to the jobs", act: () => navigate("/jobs") },
+      { keys: "g c", help: "Go to the comparison", act: () => navigate("/compare") },
+      { keys: "g a", help: "Go to the alerts", act: () => navigate("/alerts") },
       { keys: "T", help: "Next theme: system, light, dark", act: nextTheme },
     ],
     [help],

@@ -27,17 +27,25 @@ function kilobytes(...names: readonly string[]): number {
 const kEntry = "index.html";
 
 const kCharts = "src/job/chart.tsx";
-/** The chunk of a job's page, which charts import in turn: it has no name of its own. */
+/** The frame of a job's page. Parts of the page that import it give it a name that the manifest does not tell beforehand. */
 const kJobPage = Object.keys(manifest).find((name) => manifest[name]?.dynamicImports?.includes(kCharts)) ?? "";
+const kParts = ["overview", "system", "heat", "steps", "rules", "report"].map((part) => `src/job/${part}/page.tsx`);
+const kDrawn = new Set(["src/job/overview/page.tsx", "src/job/system/page.tsx", "src/job/steps/page.tsx"]);
 
-test("the entry is at most 20 KB, a page at most 36, a job's page with its charts at most 56, all at most 120", () => {
+test("the entry is at most 20 KB, a page at most 36, a part of a job's page with its charts at most 60, all at most 120", () => {
   assert.ok(kilobytes(kEntry) <= 20, `entry: ${kilobytes(kEntry).toFixed(1)}`);
-  for (const page of ["src/jobs/page.tsx", kJobPage, "src/tokens/page.tsx", "src/login/page.tsx"]) {
+  for (const page of ["jobs", "compare", "alerts", "settings_page", "tokens", "login"].map((page) => `src/${page}/page.tsx`)) {
     const size = kilobytes(kEntry, page);
     assert.ok(size <= 36, `${page}: ${size.toFixed(1)}`);
   }
-  const charts = kilobytes(kEntry, kJobPage, kCharts);
-  assert.ok(charts <= 56, `charts: ${charts.toFixed(1)}`);
+  for (const part of kParts) {
+    const size = kilobytes(kEntry, kJobPage, part);
+    const drawn = kDrawn.has(part) ? kilobytes(kEntry, kJobPage, part, kCharts) : size;
+    console.log(`${part}: ${size.toFixed(1)} KB, with charts ${drawn.toFixed(1)} KB`);
+    assert.ok(size <= 36, `${part}: ${size.toFixed(1)}`);
+    assert.ok(drawn <= 60, `${part} with charts: ${drawn.toFixed(1)}`);
+  }
+  console.log(`entry: ${kilobytes(kEntry).toFixed(1)} KB, all: ${kilobytes(...Object.keys(manifest)).toFixed(1)} KB`);
   assert.ok(kilobytes(...Object.keys(manifest)) <= 120);
 });
 

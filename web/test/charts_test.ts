@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { columnsOf } from "../src/job/plot";
 import { metricsOf, panelsOf } from "../src/job/panels";
-import { isAsync, phasePanel, stepPanel } from "../src/job/step_panels";
+import { isAsync, phasePanel, rankShown, stepPanel } from "../src/job/steps/step_panels";
 import { gapsMs, summaryOf } from "../src/job/summary";
 import { append } from "../src/job/traces";
 import { csvOf } from "../src/job/chart_table";
@@ -155,11 +155,11 @@ test("a name that looks like a formula is a text in the table file", () => {
 test("steps of an unknown rank show the first one; no step says what to do", () => {
   const series = { steps_per_point: 1, step: [0], start_us: [1e6], wall_seconds: [0.1], data_seconds: [0.06], phases_seconds: { data: [0.06] } };
   const rank = { rank: 3, node: null, series };
-  assert.equal(stepPanel({ ranks: [rank] } as unknown as Steps, 9).traces.length, 2);
+  assert.equal(stepPanel(rankShown({ ranks: [rank] } as unknown as Steps, 9)).traces.length, 2);
   const silent = { ...rank, series: { ...series, data_seconds: [0], phases_seconds: {} } };
-  const shown = stepPanel({ ranks: [silent] } as unknown as Steps, 3);
+  const shown = stepPanel(rankShown({ ranks: [silent] } as unknown as Steps, 3));
   assert.deepEqual([shown.traces.map(({ label }) => label), shown.note], [["Whole step"], "rank 3; no step tells of a wait for data"]);
-  const none = stepPanel({ ranks: [], left_out: 0 }, 0);
+  const none = stepPanel(rankShown({ ranks: [], left_out: 0 }, 0));
   assert.equal(none.traces.length, 0);
   assert.match(none.empty, /stepscope/);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clockOf } from "../src/job/clock";
+import { clockOf } from "../src/job/overview/clock";
 import type { JobNode } from "../src/model";
 
 const kNoon = Date.UTC(2026, 10, 20, 12) * 1000;

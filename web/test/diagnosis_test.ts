@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groundOf } from "../src/job/diagnosis";
-import { shownParts } from "../src/job/parts";
-import { rankRemarks } from "../src/job/rank_remarks";
-import { phaseWord, stepPanel } from "../src/job/step_panels";
-import type { Diagnosis, Job, RankSteps, Steps } from "../src/model";
+import { gainOf, groundOf, headlineOf } from "../src/job/overview/words";
+import { namedCauses, outsideOf, stagesOf } from "../src/job/overview/stages";
+import { shownParts } from "../src/job/overview/parts";
+import { rankRemarks } from "../src/job/overview/rank_remarks";
+import { phaseWord, rankShown, stepPanel } from "../src/job/steps/step_panels";
+import type { Cause, Diagnosis, Job, RankSteps, Steps } from "../src/model";
 
 const parts = { initialisation: 12, training: 96, evaluation: 8, finalisation: 4 };
 const words = (...those: Parameters<typeof shownParts>) => shownParts(...those).map(({ word, seconds }) => `${word} ${seconds}`);
@@ -46,12 +47,38 @@ const steps = (gpu: RankSteps["gpu"]) => ({
 }) as unknown as Steps;
 
 test("how long the GPU idled before a step is a line where its clock is known", () => {
-  const known = stepPanel(steps({ series: { idle_seconds: [0.25, null] } }), 0).traces;
+  const known = stepPanel(rankShown(steps({ series: { idle_seconds: [0.25, null] } }), 0)).traces;
   assert.deepEqual(known.map(({ label }) => label), ["Whole step", "GPU idle before the step"]);
   assert.deepEqual(known[1]?.mean, [0.25, null]);
-  assert.deepEqual(stepPanel(steps(null), 0).traces.map(({ label }) => label), ["Whole step"]);
+  assert.deepEqual(stepPanel(rankShown(steps(null), 0)).traces.map(({ label }) => label), ["Whole step"]);
 });
 
 test("phases of the GPU have plain names", () => {
   assert.deepEqual(["sync", "device_to_host", "forward"].map(phaseWord), ["Waits for the GPU", "Copies from the GPU", "Forward"]);
+});
+
+const cause = (name: string, share: number, stage: number | null, suspect: string | null = null): Cause =>
+  ({ cause: name, words: name, share, speed_up: share < 1 ? 1 / (1 - share) : null, stage, suspect, advice: "Do less." });
+const budget = (...rows: readonly Cause[]) => found({ threshold: 10, budget: rows });
+
+test("the verdict names the largest cause above the threshold, or what was computing", () => {
+  const busy = cause("busy", 0.3, null);
+  assert.equal(headlineOf(budget(busy, cause("preprocessing", 0.7, 2)), false), "70 % of the training’s time was lost to preprocessing.");
+  assert.equal(headlineOf(budget(busy, cause("unknown", 0.7, null)), true), "So far, 70 % of the training’s time was lost, and nothing measured explains it.");
+  assert.equal(headlineOf(budget(cause("busy", 0.95, null), cause("storage", 0.05, 8)), false), "No bottleneck is seen: 95 % of the training’s time was computing.");
+  assert.equal(headlineOf(budget(), true), "So far, no bottleneck is seen: – of the training’s time was computing.");
+  assert.equal(gainOf(cause("storage", 0.11, 8)), "Without this time the training would be up to 1.12 times as fast.");
+  assert.equal(gainOf(cause("storage", 1, 8)), "", "no other time is left");
+});
+
+test("each stage has the time of its causes; only the cause above all is the suspect", () => {
+  const diagnosis = budget(cause("busy", 0.2, null), cause("late_rank", 0.4, 5, "communication"), cause("communication", 0.1, 5, "communication"), cause("under_use", 0.2, 4, "model"), cause("evaluation", 0.1, null));
+  const stages = stagesOf(diagnosis);
+  assert.deepEqual(stages.map(({ lost }) => Math.round(100 * lost)), [0, 0, 0, 20, 50, 0, 0, 0]);
+  assert.deepEqual(stages.map(({ busy }) => busy), [0, 0, 0, 0.2, 0, 0, 0, 0]);
+  assert.deepEqual(stages.map(({ suspect }) => suspect), [null, null, null, null, "communication", null, null, null]);
+  assert.deepEqual(outsideOf(diagnosis).map(({ words }) => words), ["evaluation"]);
+  const total = stages.reduce((sum, { lost, busy }) => sum + lost + busy, 0) + outsideOf(diagnosis).reduce((sum, { share }) => sum + share, 0);
+  assert.ok(Math.abs(total - 1) < 1e-9, "the picture leaves nothing out");
+  assert.deepEqual(namedCauses(budget(cause("busy", 0.9, null), cause("storage", 0.1, 8))), [], "at the threshold is not above it");
 });

@@ -10,11 +10,21 @@ test("a span back from now, a day and a time become RFC 3339", () => {
   assert.equal(asTime("now-7d", kNow), "2026-11-13T20:00:00.000Z");
   assert.equal(asTime("2026-11-10", kNow), "2026-11-10T00:00:00.000Z");
   assert.equal(asTime("2026-11-10T12:00:00+02:00", kNow), "2026-11-10T10:00:00.000Z");
-  for (const bad of ["", "yesterday", "now-7y", "2026-13-45", "2026-11-10T99:00Z"]) assert.equal(asTime(bad, kNow), null);
+  for (const bad of ["", "tomorrow", "now-7y", "2026-13-45", "2026-11-10T99:00Z"]) assert.equal(asTime(bad, kNow), null);
 });
 
 test("the last day of a range counts as a whole", () => {
   assert.equal(asParameters("?before=2026-11-10", kNow)["created_before"], "2026-11-11T00:00:00.000Z");
+});
+
+test("today and yesterday are days of the reader's own zone", () => {
+  const [today, yesterday] = [asTime("today", kNow), asTime("yesterday", kNow)].map((time) => new Date(time ?? ""));
+  assert.deepEqual([today?.getHours(), today?.getMinutes(), yesterday?.getHours()], [0, 0, 0]);
+  assert.ok((today?.getTime() ?? 0) <= kNow && kNow - (today?.getTime() ?? 0) < 25 * 3_600_000);
+  const asked = asParameters("?after=yesterday", kNow);
+  assert.deepEqual([asked["created_after"], asked["created_before"]], [yesterday?.toISOString(), today?.toISOString()]);
+  assert.equal(inWords("?after=yesterday&group=nightly"), "the group “nightly”, created yesterday");
+  assert.equal(asParameters("?group=nightly", kNow)["group"], "nightly");
 });
 
 test("any rule in trouble needs no rule name", () => {

@@ -33,9 +33,10 @@ test("numbers are numbers or nothing", () => {
 test("paths lead to pages, everything else to none", () => {
   assert.deepEqual(match("/"), { page: "jobs" });
   assert.deepEqual(match("/jobs"), { page: "jobs" });
-  assert.deepEqual(match("/jobs/mlp-demo"), { page: "job", name: "mlp-demo" });
-  assert.deepEqual(match("/jobs/a%20b"), { page: "job", name: "a b" });
-  for (const path of ["/jobs/%E0%A4%A", "/job", "/jobs/a/b", "/api/v1/jobs", "//jobs"]) {
+  assert.deepEqual(match("/jobs/mlp-demo"), { page: "job", name: "mlp-demo", tab: "overview" });
+  assert.deepEqual(match("/jobs/mlp-demo/steps"), { page: "job", name: "mlp-demo", tab: "steps" });
+  assert.deepEqual(match("/jobs/a%20b"), { page: "job", name: "a b", tab: "overview" });
+  for (const path of ["/jobs/%E0%A4%A", "/job", "/jobs/a/b", "/jobs/a/overview", "/jobs/a/steps/1", "/api/v1/jobs", "//jobs"]) {
     assert.deepEqual(match(path), { page: "none" });
   }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { givenOf, rangeOf, refusalOf } from "../src/job/tune_fields";
+import { givenOf, rangeOf, refusalOf } from "../src/job/rules/tune_fields";
 import type { RuleParameter } from "../src/model";
 
 const share: RuleParameter = { name: "threshold", default: 20, minimum: 0, maximum: 100, unit: "%", help: "" };

@@ -64,7 +64,11 @@ int RunOne(std::span<const AgentCommand> commands, const AgentCommand& command,
   all = JoinRows({all, EveryRows()});
   const auto read_settings = [&](const Arguments& given) { return ReadOptionSources(given, all); };
   const auto arguments = ParseArguments(TableOf(command), words, command.positional, read_settings);
-  if (!arguments) return ReportUsageError(arguments.error().message);
+  if (!arguments) {
+    const std::string& why = arguments.error().message;
+    const bool forgotten = command.takes_command && why.starts_with("unexpected argument");
+    return ReportUsageError(forgotten ? why + ": the command to run stands behind '--'" : why);
+  }
   if (arguments->help) return PrintText(HelpOf(command)), 0;
   const auto level = ReadLog(*arguments);
   if (!level) return ReportUsageError(level.error().message);

@@ -20,7 +20,8 @@ struct AgentCommand {
   std::string_view help;        // purpose, usage, examples
   std::vector<Option> options;  // without the options that every command has
   int (*run)(const Arguments& arguments, std::string_view version);  // returns the exit code
-  bool positional = false;  // accepts arguments without an option
+  bool positional = false;     // accepts arguments without an option
+  bool takes_command = false;  // behind "--"
 };
 
 // Each command is defined in <name>_command.cpp.
@@ -31,6 +32,7 @@ AgentCommand FlushRow();
 AgentCommand TopRow();
 AgentCommand RecordRow();
 AgentCommand ReplayRow();
+AgentCommand ImportRow();
 
 // Runs the command that the command line names; returns the exit code.
 int RunProgram(std::span<const AgentCommand> commands, std::span<const char* const> words,

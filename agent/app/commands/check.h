@@ -30,6 +30,10 @@ using CheckLines = std::vector<CheckLine>;
 // second, and longer where a GPU's driver is slow to start.
 void CheckMachine(const std::string& root, const Clock& clock, CheckLines& lines);
 
+// Measures what each source costs, and each call into NVIDIA's driver. Lives through two minutes of
+// ticks without their waits, which takes some 100 ms, and longer where calls are dear.
+void CheckCost(const SamplingOptions& sampling, const Clock& clock, CheckLines& lines);
+
 // Checks whether training processes can connect, and what names a job here.
 void CheckTraining(const Clock& clock, CheckLines& lines);
 

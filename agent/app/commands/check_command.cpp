@@ -18,6 +18,7 @@ Examples:
   stepscope-agent check
   stepscope-agent check --server https://monitor:8443 --token-file agent.token
   stepscope-agent check -- /opt/env/bin/python -I train.py    # would its steps be seen? It is not run
+  stepscope-agent check --cost --interval 100ms               # CPU time of each source and driver call
   stepscope-agent check --json | jq '.checks[] | select(.finding == "wrong")'
 
 Each line is 'ok', 'none' (not here, or not asked for), 'note' (works, but read it) or 'wrong'.
@@ -25,6 +26,8 @@ Ends with 0 when nothing is wrong, else with 1.
 )";
 
 constexpr Option kCheckOptions[] = {
+    {"--cost", "", "", "also what reading each source, and each call into a GPU's driver, costs",
+     false, OptionSource::kCommandLineOnly},
     {"--json", "", "", "as JSON, for programs", false, OptionSource::kCommandLineOnly},
 };
 
@@ -54,6 +57,7 @@ int Check(const Arguments& arguments, std::string_view version) {
   const SystemClock clock;
   CheckLines lines{ConfigLine(arguments["--config"])};
   CheckMachine(sampling->root, clock, lines);
+  if (arguments.Has("--cost")) CheckCost(*sampling, clock, lines);
   CheckTraining(clock, lines);
   CheckPython(arguments.rest, clock, lines);
   CheckService(uplink, clock, lines);
@@ -71,7 +75,8 @@ AgentCommand CheckRow() {
           .sentence = "says what it sees on this machine, and whether the service takes samples",
           .help = kCheckHelp,
           .options = Rows(),
-          .run = Check};
+          .run = Check,
+          .takes_command = true};
 }
 
 }  // namespace stepscope

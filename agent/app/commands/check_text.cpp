@@ -11,6 +11,15 @@ namespace {
 
 constexpr std::string_view kWords[] = {"ok", "none", "note", "wrong"};
 
+// The names of an area stand in a column.
+std::size_t WidthOf(const std::string& area, const CheckLines& lines) {
+  std::size_t width = 10;
+  for (const CheckLine& line : lines) {
+    if (line.area == area) width = std::max(width, line.name.size());
+  }
+  return width;
+}
+
 }  // namespace
 
 std::string_view ToText(CheckResult finding) {
@@ -27,7 +36,8 @@ std::string ToPlainText(const CheckLines& lines) {
   for (const CheckLine& line : lines) {
     if (line.area != area) text += Format("{}{}\n", area.empty() ? "" : "\n", line.area);
     area = line.area;
-    text += Format("  {:<6} {:<10} {}\n", ToText(line.finding), line.name, line.text);
+    text += Format("  {:<6} {:<{}} {}\n", ToText(line.finding), line.name,
+                   WidthOf(line.area, lines), line.text);
   }
   const auto wrong = std::ranges::count(lines, CheckResult::kWrong, &CheckLine::finding);
   if (wrong == 0) return text + "\nEverything that was asked for works.\n";

@@ -148,7 +148,7 @@ int RunDaemon(const DaemonOptions& options) {
     LogError("{}", intake.error().message);
     return 1;
   }
-  Sampler sampler(options.jobs.sampling.root, clock);
+  Sampler sampler(options.jobs.sampling.root, clock, options.jobs.sampling.core_share);
   const auto spool = OpenSpool(options.spool);
   SpoolDrain others(spool.get(), options.jobs.uplink, clock);
   NodeJobOptions each = options.jobs;

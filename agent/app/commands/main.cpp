@@ -2,8 +2,8 @@
 
 int main(int count, char** words) {
   using namespace stepscope;
-  const AgentCommand commands[] = {RunRow(),   DaemonRow(), TopRow(),   CheckRow(),
-                                   FlushRow(), RecordRow(), ReplayRow()};
+  const AgentCommand commands[] = {RunRow(),   DaemonRow(), TopRow(),    CheckRow(),
+                                   FlushRow(), RecordRow(), ReplayRow(), ImportRow()};
   const std::span<const char* const> arguments(words + 1, static_cast<std::size_t>(count - 1));
   return RunProgram(commands, arguments, STEPSCOPE_VERSION);
 }

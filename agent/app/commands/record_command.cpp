@@ -33,7 +33,8 @@ AgentCommand RecordRow() {
           .sentence = "profiles a command, or the machine, into a file",
           .help = kRecordHelp,
           .options = RecordOptionTable(),
-          .run = Record};
+          .run = Record,
+          .takes_command = true};
 }
 
 }  // namespace stepscope

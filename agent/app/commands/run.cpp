@@ -12,6 +12,7 @@
 #include "agent/app/job/command_wait.h"
 #include "agent/app/job/execute_command.h"
 #include "agent/app/job/first_agent.h"
+#include "agent/app/job/free_name.h"
 #include "agent/app/job/job_session.h"
 #include "agent/app/job/live_socket.h"
 #include "agent/app/job/opening.h"
@@ -98,6 +99,7 @@ bool WaitForDelivery(const JobSession& session, CommandSignals& signals, const C
     pollfd watched[] = {{session.done_descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
     poll(watched, 2, static_cast<int>(left / 1ms) + 1);
     if (watched[0].revents != 0) return true;
+    ReapChildren();
     while (const auto arrival = signals.Next())
       if (AsksToEnd(arrival->signal)) return false;
   }
@@ -127,6 +129,9 @@ void ReportEnd(const std::string& job, const CommandEnd& end, const JobSession& 
 }
 
 void ReportJobName(const RunOptions& options) {
+  if (!options.job_as_given.empty())
+    LogInfo("job {} is called {}: a name has letters, digits and '-'",
+            Printable(options.job_as_given, 80), options.job);
   if (options.named_by.empty()) return;
   LogInfo("job {} of node {}, named by {}", options.job, options.node, options.named_by);
 }
@@ -155,7 +160,7 @@ void AddLogMetrics(const RunOptions& options, Relay* relay, Sampler& sampler) {
 // The last lines of output, once all of it is passed on and can be read.
 std::vector<std::string> LastOutput(const RunOptions& options, Relay* relay) {
   if (relay == nullptr) return {};
-  auto lines = relay->Drain(kDrainWait);
+  auto lines = relay->Drain(kDrainWait, options.secrets.more_names);
   if (const auto lost = relay->lines_lost(); lost > 0) {
     LogWarning("{} lines of output came too fast to be read for --log-metric", lost);
   }
@@ -167,31 +172,41 @@ int ReportStartError(const Error& error) {
   return error.code == Code::kNotFound ? 127 : 126;
 }
 
-}  // namespace
+// Another run of this name has ended: says so first, and takes the next name. Processes find the
+// agent by the name that they were started with.
+RunOptions WithFreeName(const RunOptions& given, const Clock& clock) {
+  RunOptions options = given;
+  if (given.strict_name || !given.named_by.empty() || !given.record_to.empty()) return options;
+  options.job = FreeJobName(given.uplink, given.job, clock);
+  if (options.job == given.job) return options;
+  LogInfo("job {} has ended before: this run is {} (--strict-name keeps the name)", given.job,
+          options.job);
+  return options;
+}
 
-int RunCommand(const RunOptions& options) {
-  if (const std::string first = SocketOfFirstAgent(options); !first.empty()) {
-    return BecomeCommand(options, first);
-  }
-  auto uplink = MakeUplink(options);
+// The whole run; all that it has made is gone when it returns.
+CommandEnd Profile(const RunOptions& given) {
+  auto uplink = MakeUplink(given);
   if (!uplink) {
     LogError("{}", uplink.error().message);
-    return 2;
+    return {.exit_code = 2};
   }
-  WarnOfOpenFiles(options.uplink);
+  WarnOfOpenFiles(given.uplink);
   CommandSignals signals;
+  if (!given.command.empty()) AdoptOrphans();
   const SystemClock clock;
-  const auto relay = StartRelay(options);
-  const auto intake = StartIntake(options, clock);
+  const auto relay = StartRelay(given);
+  const RunOptions options = WithFreeName(given, clock);
+  const auto intake = StartIntake(given, clock);
   std::optional<ProfiledCommand> command;
   if (!options.command.empty()) {
     auto started = ProfiledCommand::Start(MakeCommand(options, intake.get(), relay.get()), signals);
-    if (!started) return ReportStartError(started.error());
+    if (!started) return {.exit_code = ReportStartError(started.error())};
     command = *started;
   }
   if (relay) relay->CloseInputs();
 
-  Sampler sampler(options.root, clock);
+  Sampler sampler(options.root, clock, options.core_share);
   sampler.Add(
       "process",
       MakeProcessCollector(
@@ -216,6 +231,9 @@ int RunCommand(const RunOptions& options) {
       **uplink, intake ? drain : DrainMarks(), clock);
   Opening opening(options, {intake.get(), command ? command->pid() : 0, sampler, session, clock});
   ReportJobName(options);
+  if (options.assumes_server)
+    LogInfo("no --server, STEPSCOPE_SERVER or configuration names the service: {} is taken",
+            options.uplink.server);
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
   if (const std::string kineto = KinetoNote(Variable); !kineto.empty()) LogWarning("{}", kineto);
 
@@ -240,7 +258,16 @@ int RunCommand(const RunOptions& options) {
   session.Finish(EndedEvent(ended_at, end, output));
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();
   ReportEnd(options.job, end, session, session.HandOver());
-  return end.ShellCode();
+  return end;
+}
+
+}  // namespace
+
+int RunCommand(const RunOptions& options) {
+  if (const std::string first = SocketOfFirstAgent(options); !first.empty()) {
+    return BecomeCommand(options, first);
+  }
+  return EndAs(Profile(options));
 }
 
 }  // namespace stepscope

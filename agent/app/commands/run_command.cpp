@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kRunHelp =
     R"(Starts COMMAND, samples this machine while it runs, and ends with its exit code.
 
-  stepscope-agent run --server URL [--job NAME] [options] -- COMMAND [ARGUMENTS]
+  stepscope-agent run [--server URL] [--job NAME] [options] -- COMMAND [ARGUMENTS]
 
 Examples:
   stepscope-agent run --server http://127.0.0.1:8080 --job resnet-42 -- python train.py
@@ -34,7 +34,8 @@ AgentCommand RunRow() {
           .sentence = "starts a command and profiles it until it ends",
           .help = kRunHelp,
           .options = RunOptionTable(),
-          .run = RunRunCommand};
+          .run = RunRunCommand,
+          .takes_command = true};
 }
 
 }  // namespace stepscope

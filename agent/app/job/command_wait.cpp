@@ -21,7 +21,7 @@ class Wait {
       Sleep();
       TakeSignals();
       ContinueStop();
-      if (wait_.command != nullptr && !end_) end_ = wait_.command->Ended();
+      if (wait_.command != nullptr) end_ = wait_.command->Ended();
       over_ = over_ || (end_ && (!stopping_ || stopping_->Over()));
     }
     return end_.value_or(CommandEnd());

@@ -12,7 +12,7 @@ namespace stepscope {
 
 // The main thread's work while the command runs.
 struct CommandWait {
-  const ProfiledCommand* command = nullptr;  // null: a signal ends the wait
+  ProfiledCommand* command = nullptr;  // null: a signal ends the wait
   CommandSignals& signals;
   std::function<Duration()> update;  // returns when to call it again
   const Event& stop;                 // set when the command is to end

@@ -44,6 +44,7 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
       sampler_(sampler),
       clock_(clock),
       started_(clock.Now()),
+      owner_(job.user),
       way_{.root = options.sampling.root,
            .start_folder = PythonStartFolder(OwnProgram()),
            .socket = intake.socket_path(),
@@ -116,6 +117,7 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     if (command_.empty()) command_ = start.command;
     if (const auto names = NamesOfProcess(name_, start.environment); names && group_.empty())
       group_ = names->group;
+    owner_.Learn(start.environment);
     if (kineto_.empty()) NoteKineto(start.environment);
     for (auto& gpu : GpusOfProcess(start.environment, process.devices, gpus)) gpus_.insert(gpu);
   }
@@ -127,6 +129,7 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
       ticks.training.push_back({Format("rank{}", process.rank), process.pid});
   });
   changed = HooksChanged(processes) || changed;
+  changed = changed || owner_.User() != user_;
   if (changed || gpus_.size() != before || AbsentChanged()) SendStart();
 }
 
@@ -160,12 +163,18 @@ bool NodeJob::AbsentChanged() {
   const SteadyTime now = clock_.Steady();
   if (now - absent_checked_at_ < kAbsentCheckPause) return false;
   absent_checked_at_ = now;
-  return Absent() != absent_;
+  return Absent() != absent_ || sampler_.Slowed() != slowed_;
 }
 
 void NodeJob::SendStart() {
-  JobStart start{started_, group_, options_.sampling.interval, command_,
-                 ReadNodeFacts(options_.sampling.root)};
+  JobStart start{started_,
+                 group_,
+                 options_.sampling.interval,
+                 command_,
+                 ReadNodeFacts(options_.sampling.root),
+                 options_.secrets};
+  start.facts.user = user_ = owner_.User();
+  start.facts.account = owner_.account();
   start.facts.limits = limits_;
   start.facts.hooks_missing = hooks_missing_;
   start.facts.agent_version = options_.agent_version;
@@ -175,9 +184,11 @@ void NodeJob::SendStart() {
   for (GpuFacts& gpu : sampler_.Gpus()) {
     if (gpus_.contains(gpu.device)) start.facts.gpus.push_back(std::move(gpu));
   }
+  start.facts.slowed = sampler_.Slowed();
   start.facts.absent = Absent();
   session_->SendStart(start);
   absent_ = std::move(start.facts.absent);
+  slowed_ = std::move(start.facts.slowed);
   absent_checked_at_ = clock_.Steady();
 }
 

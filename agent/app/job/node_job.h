@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/app/job/job_owner.h"
 #include "agent/app/job/job_session.h"
 #include "agent/app/options/node_job_options.h"
 #include "agent/frames/job_tick_row.h"
@@ -91,6 +92,8 @@ class NodeJob {
   const Time started_;
   std::string group_;
   std::vector<std::string> command_;
+  JobOwner owner_;
+  std::string user_;             // as sent to the service
   std::string kineto_;           // from KinetoNote
   std::set<std::int64_t> pids_;  // processes whose GPUs are known
   std::size_t gpus_known_ = 0;
@@ -102,6 +105,7 @@ class NodeJob {
   bool start_sent_ = false;
   SteadyTime absent_checked_at_{};    // last check of the absent sources
   std::vector<AbsentSource> absent_;  // as sent to the service
+  std::vector<SlowedReading> slowed_;
   std::optional<SteadyTime> gone_since_;
   Time gone_at_{};
   // Whether marks are drained: after the start, and not of a later life of the job.

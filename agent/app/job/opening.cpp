@@ -41,9 +41,11 @@ Opening::Opening(const RunOptions& options, const OpeningParts& parts)
       at_(parts.clock.Now()),
       begun_(parts.clock.Steady()),
       gpus_(options.root, parts.intake, parts.sampler),
+      owner_(geteuid()),
       sources_due_(begun_ + kSourcesPause),
       hooks_due_(begun_ + kFirstHooksPause) {
   gpus_.Update();
+  owner_.Learn(OwnVariable);
   LimitsChanged(begun_);
   SendStart();
 }
@@ -55,28 +57,36 @@ Duration Opening::Update() {
   changed = SourcesChanged(now) || changed;
   changed = LimitsChanged(now) || changed;
   changed = HooksChanged(now) || changed;
-  if (changed) SendStart();
+  if (changed || owner_.User() != user_) SendStart();
   return starting_ ? kWhileStarting : kBetweenUpdates;
 }
 
 void Opening::SendStart() {
   starting_ = parts_.sampler.Starting();
-  JobStart start{at_, options_.group, options_.interval, options_.command,
-                 ReadNodeFacts(options_.root)};
+  JobStart start{at_,
+                 options_.group,
+                 options_.interval,
+                 options_.command,
+                 ReadNodeFacts(options_.root),
+                 options_.secrets};
   start.facts.limits = limits_;
   start.facts.agent_version = options_.agent_version;
   start.facts.allows = AllowedWords(options_.allowed);
   start.facts.gpus = gpus_.Facts();
   start.facts.absent = AbsentOf(parts_.sampler);
+  start.facts.user = user_ = owner_.User();
+  start.facts.account = owner_.account();
+  start.facts.slowed = parts_.sampler.Slowed();
   start.facts.hooks_missing = hooks_missing_;
   parts_.session.SendStart(start);
   absent_ = std::move(start.facts.absent);
+  slowed_ = std::move(start.facts.slowed);
 }
 
 bool Opening::SourcesChanged(SteadyTime now) {
   if (!starting_ && now < sources_due_) return false;
   sources_due_ = now + kSourcesPause;
-  return AbsentOf(parts_.sampler) != absent_;
+  return AbsentOf(parts_.sampler) != absent_ || parts_.sampler.Slowed() != slowed_;
 }
 
 // The ranks; the command as long as there are none, and the agent where there is no command.

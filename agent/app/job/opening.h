@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/app/job/job_owner.h"
 #include "agent/app/job/job_session.h"
 #include "agent/app/job/run_gpus.h"
 #include "agent/app/options/run_options.h"
@@ -53,6 +54,9 @@ class Opening {
   const SteadyTime begun_;
   RunGpus gpus_;
   bool starting_ = true;
+  JobOwner owner_;
+  std::string user_;  // as sent to the service
+  std::vector<SlowedReading> slowed_;
   std::vector<AbsentSource> absent_;
   SteadyTime sources_due_{}, limits_due_{}, hooks_due_{};
   std::optional<std::uint64_t> limits_changes_{};  // changes of the intake at the last reading

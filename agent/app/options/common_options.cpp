@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <optional>
 
 #include "core/base/text.h"
 #include "core/http/url.h"
@@ -24,6 +27,9 @@ constexpr Option kUplink[] = {
 
 constexpr Option kSampling[] = {
     {"--interval", "TIME", "500ms", "time between two samples, 100ms to 60s"},
+    {"--budget", "PERCENT", "0.06",
+     "CPU time that reading all sources may take, in % of a core: above it they are read less "
+     "often; 0.001 to 100"},
     {"--root", "DIR", "", "read /proc and /sys of the machine below this folder"},
 };
 
@@ -33,6 +39,14 @@ constexpr Option kPush[] = {
      "what the service may ask of this agent while it runs: interval, spans (of annotations, in "
      "steps that somebody asked for), window, stop (ends the command), several with commas, or "
      "none"},
+};
+
+constexpr Option kSecrets[] = {
+    {"--no-command", "", "", "do not send the words of the command line"},
+    {"--hide", "NAME", "",
+     "further part of a name, such as licence, whose value on the command line and in the last "
+     "lines of errors is secret; may be given several times",
+     false, OptionSource::kAnywhere, true},
 };
 
 constexpr Option kNode[] = {
@@ -60,6 +74,10 @@ std::span<const Option> PushRows() {
   return kPush;
 }
 
+std::span<const Option> SecretRows() {
+  return kSecrets;
+}
+
 std::span<const Option> NodeRows() {
   return kNode;
 }
@@ -79,11 +97,12 @@ std::string Variable(std::string_view name) {
   return value != nullptr ? value : "";
 }
 
-Result<UplinkOptions> ReadUplink(const Arguments& arguments) {
-  if (auto url = ParseUrl(arguments["--server"]); !url) {
+Result<UplinkOptions> ReadUplink(const Arguments& arguments, const std::string& server) {
+  const std::string url_text = arguments.Has("--server") ? arguments["--server"] : server;
+  if (auto url = ParseUrl(url_text); !url) {
     return Invalid(Format("{}: {}", arguments.NameOf("--server"), url.error().message));
   }
-  return UplinkOptions{.server = arguments["--server"],
+  return UplinkOptions{.server = url_text,
                        .ca_file = arguments["--ca-file"],
                        .cert_file = arguments["--cert"],
                        .key_file = arguments["--key"],
@@ -104,11 +123,27 @@ Result<Duration> ReadDuration(const Arguments& arguments, std::string_view name,
 Result<SamplingOptions> ReadSampling(const Arguments& arguments) {
   const auto interval = ReadDuration(arguments, "--interval", 100ms, 60s);
   if (!interval) return interval.error();
-  return SamplingOptions{.interval = *interval, .root = arguments["--root"]};
+  const std::string& budget = arguments["--budget"];
+  std::optional<double> percent = 0;
+  const auto [end, fault] = std::from_chars(budget.data(), budget.data() + budget.size(), *percent);
+  if (fault != std::errc() || end != budget.data() + budget.size()) percent.reset();
+  if (!percent || !(*percent >= 0.001 && *percent <= 100)) {
+    return Invalid(Format("{} {}: must be 0.001 to 100, in % of a core",
+                          arguments.NameOf("--budget"), Printable(budget, 40)));
+  }
+  return SamplingOptions{
+      .interval = *interval, .root = arguments["--root"], .core_share = *percent / 100};
 }
 
 Result<Duration> ReadPush(const Arguments& arguments) {
   return ReadDuration(arguments, "--push", 1s, 60s);
+}
+
+Result<SecretOptions> ReadSecrets(const Arguments& arguments) {
+  const std::vector<std::string>& names = arguments.All("--hide");
+  if (std::ranges::any_of(names, &std::string::empty))
+    return Invalid(Format("{}: a name is empty", arguments.NameOf("--hide")));
+  return SecretOptions{.sends_command = !arguments.Has("--no-command"), .more_names = names};
 }
 
 Result<Allowed> ReadAllowed(const Arguments& arguments) {

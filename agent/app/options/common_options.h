@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "agent/app/options/allowed.h"
+#include "agent/collect/reading_plan.h"
+#include "agent/frames/secrets.h"
 #include "agent/send/uplink.h"
 #include "core/base/log.h"
 #include "core/base/options.h"
@@ -18,10 +20,11 @@ namespace stepscope {
 // The options that several commands have, in groups: a command names the groups that it wants, and
 // reads their values with the function beside.
 
-// The service's address, and the agent's credentials. ReadUplink demands --server; it also reads
-// kTokenVariable, which goes before a token file that only the configuration file names.
+// The service's address, and the agent's credentials. ReadUplink reads kTokenVariable, too, which
+// goes before a token file that only the configuration file names. Without --server it takes
+// `server`.
 std::span<const Option> UplinkRows();
-Result<UplinkOptions> ReadUplink(const Arguments& arguments);
+Result<UplinkOptions> ReadUplink(const Arguments& arguments, const std::string& server = "");
 
 // The variable that holds the token where no file can; the agent hides it from the command.
 inline constexpr const char* kTokenVariable = "STEPSCOPE_TOKEN";
@@ -29,7 +32,8 @@ inline constexpr const char* kTokenVariable = "STEPSCOPE_TOKEN";
 // Options of the sampling.
 struct SamplingOptions {
   Duration interval = 500ms;
-  std::string root{};  // empty: the node's own root
+  std::string root{};                   // empty: the node's own root
+  double core_share = kUsualCoreShare;  // CPU seconds a second that all sources may take
 };
 std::span<const Option> SamplingRows();
 Result<SamplingOptions> ReadSampling(const Arguments& arguments);
@@ -38,6 +42,10 @@ Result<SamplingOptions> ReadSampling(const Arguments& arguments);
 std::span<const Option> PushRows();
 Result<Duration> ReadPush(const Arguments& arguments);
 Result<Allowed> ReadAllowed(const Arguments& arguments);
+
+// --no-command and --hide: what of a command line stays on the node.
+std::span<const Option> SecretRows();
+Result<SecretOptions> ReadSecrets(const Arguments& arguments);
 
 // The host's name, changed where a node's name may not be so.
 std::string HostName();

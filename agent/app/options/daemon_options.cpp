@@ -39,8 +39,8 @@ Status ReadUsers(const std::string& who, DaemonOptions& options) {
 }  // namespace
 
 std::vector<Option> DaemonOptionTable() {
-  return JoinRows(
-      {kDaemonOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), SpoolRows()});
+  return JoinRows({kDaemonOptions, UplinkRows(), NodeRows(), SecretRows(), SamplingRows(),
+                   PushRows(), SpoolRows()});
 }
 
 Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {
@@ -64,6 +64,8 @@ Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {
   if (!push) return push.error();
   const auto spool = ReadSpool(arguments);
   if (!spool) return spool.error();
+  const auto secrets = ReadSecrets(arguments);
+  if (!secrets) return secrets.error();
   const auto allowed = ReadAllowed(arguments);
   if (!allowed) return allowed.error();
   options.match = arguments["--match"];
@@ -77,6 +79,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {
   options.jobs.sampling = *sampling;
   options.jobs.push = *push;
   options.jobs.allowed = *allowed;
+  options.jobs.secrets = *secrets;
   options.jobs.end_after = *end_after;
   options.spool = *spool;
   return options;

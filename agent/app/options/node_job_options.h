@@ -18,6 +18,7 @@ struct NodeJobOptions {
   SamplingOptions sampling{};
   Duration push = 2s;
   Allowed allowed{};
+  SecretOptions secrets{};
   Duration end_after = 30s;  // after its last process has gone
   std::string agent_version{};
   SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory

@@ -1,6 +1,7 @@
 #include "agent/app/options/run_options.h"
 
 #include <set>
+#include <utility>
 
 #include "agent/launch/launcher.h"
 #include "agent/launch/log_metric.h"
@@ -11,10 +12,17 @@
 namespace stepscope {
 namespace {
 
+// Where a service listens that was started without options.
+constexpr const char* kUsualServer = "http://127.0.0.1:8080";
+
 constexpr Option kRunOptions[] = {
     {"--job", "NAME", "",
-     "name of the training run: letters, digits and '-'; by default what the launcher says", false,
-     OptionSource::kVariable},
+     "name of the training run: letters, digits and '-', which '_' and '.' become; by default what "
+     "the launcher says",
+     false, OptionSource::kVariable},
+    {"--strict-name", "", "",
+     "keep the job's name where a job of this name has ended: the run goes on unprofiled then, and "
+     "is not called NAME-2"},
     {"--group", "NAME", "", "what the job is listed under; by default what the launcher says"},
     {"--socket", "PATH", "", "where training processes find the agent; one of the job by default",
      false, OptionSource::kCommandLineOnly},
@@ -44,6 +52,9 @@ void TakeNames(const Arguments& arguments, RunOptions& options) {
   const LaunchNames launch = NamesOfLaunch(Variable);
   options.job = arguments["--job"];
   if (options.job.empty()) options.named_by = launch.launcher;
+  if (std::string allowed = AllowedJobName(options.job); allowed != options.job) {
+    options.job_as_given = std::exchange(options.job, std::move(allowed));
+  }
   const bool named = !options.named_by.empty();
   if (named) options.job = launch.job;
   options.group = arguments["--group"];
@@ -80,10 +91,14 @@ Result<RunOptions> ReadCommon(const Arguments& arguments) {
   RunOptions options;
   options.socket = arguments["--socket"];
   options.travelling_output = !arguments.Has("--no-output");
+  options.strict_name = arguments.Has("--strict-name");
   options.python_hooks = !arguments.Has("--no-python");
   options.command = arguments.rest;
   options.log_metrics = arguments.All("--log-metric");
   TakeNames(arguments, options);
+  const auto secrets = ReadSecrets(arguments);
+  if (!secrets) return secrets.error();
+  options.secrets = *secrets;
   if (Status good = CheckLogMetrics(options.log_metrics); !good) return good.error();
   const auto sampling = ReadSampling(arguments);
   if (!sampling) return sampling.error();
@@ -91,6 +106,7 @@ Result<RunOptions> ReadCommon(const Arguments& arguments) {
   if (!push) return push.error();
   options.interval = sampling->interval;
   options.root = sampling->root;
+  options.core_share = sampling->core_share;
   options.push = *push;
   return options;
 }
@@ -108,19 +124,23 @@ std::vector<std::pair<std::string, std::string>> CommandVariables(const RunOptio
 }
 
 std::vector<Option> RunOptionTable() {
-  return JoinRows({kRunOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), kStopOptions,
-                   SpoolRows()});
+  std::vector<Option> table = JoinRows({kRunOptions, UplinkRows(), NodeRows(), SecretRows(),
+                                        SamplingRows(), PushRows(), kStopOptions, SpoolRows()});
+  for (Option& option : table) option.required = false;  // ReadRunOptions knows a server
+  return table;
 }
 
 std::vector<Option> RecordOptionTable() {
-  return JoinRows({kRecordOptions, kRunOptions, NodeRows(), SamplingRows(), PushRows()});
+  return JoinRows(
+      {kRecordOptions, kRunOptions, NodeRows(), SecretRows(), SamplingRows(), PushRows()});
 }
 
 Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
   auto options = ReadCommon(arguments);
   if (!options) return options.error();
-  const auto uplink = ReadUplink(arguments);
+  const auto uplink = ReadUplink(arguments, kUsualServer);
   if (!uplink) return uplink.error();
+  options->assumes_server = !arguments.Has("--server");
   if (Status names = CheckNames(*options); !names) return names.error();
   const auto allowed = ReadAllowed(arguments);
   if (!allowed) return allowed.error();

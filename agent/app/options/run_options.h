@@ -15,17 +15,22 @@ namespace stepscope {
 // The checked options of `stepscope-agent run` or `record`.
 struct RunOptions {
   std::string job{}, group{}, node{};
-  int local_rank = 0;      // among the ranks that a launcher started on this node
-  std::string named_by{};  // launcher that gave the job's name; empty: the user
+  int local_rank = 0;          // among the ranks that a launcher started on this node
+  std::string job_as_given{};  // where `job` has '-' for '_' and '.'; else empty
+  std::string named_by{};      // launcher that gave the job's name; empty: the user
   Duration interval = 500ms;
   Duration push = 2s;
   Allowed allowed{};
-  Duration grace = 120s;  // between SIGTERM and SIGKILL of a stop
-  std::string socket{};   // empty: a socket of the job's own
-  std::string root{};     // empty: the node's own root
+  Duration grace = 120s;                // between SIGTERM and SIGKILL of a stop
+  std::string socket{};                 // empty: a socket of the job's own
+  double core_share = kUsualCoreShare;  // for all sources
+  std::string root{};                   // empty: the node's own root
   bool travelling_output = true;
   bool python_hooks = true;
+  bool strict_name = false;  // the job's name stays whatever the service knows of it
+  SecretOptions secrets{};
   UplinkOptions uplink{};
+  bool assumes_server = false;  // nobody named the server of `uplink`
   SpoolOptions spool{};
   std::vector<std::string> log_metrics{};  // each one a LogPattern
   std::string record_to{};                 // file that replaces the service

@@ -22,6 +22,7 @@ struct Permit {
 
 // The name in the path, or the location of the new thing.
 std::string TargetOf(const PathParameters& path, const Reply& reply) {
+  if (const auto name = path.find("name"); name != path.end()) return name->second;
   if (!path.empty()) return path.begin()->second;
   const auto location =
       std::ranges::find(reply.headers, "Location", &std::pair<std::string, std::string>::first);
@@ -113,10 +114,11 @@ std::vector<Route> ApiRoutes(const Api& api) {
                            SampleRoutes(api),     StepRoutes(api),        WindowRoutes(api),
                            RuleRoutes(api),       RulePreviewRoutes(api), RuleTransitionRoutes(api),
                            JobEventRoutes(api),   FindingRoutes(api),     DiagnosisRoutes(api),
-                           ReportRoutes(api),     WebhookRoutes(api),     DeliveryRoutes(api),
-                           TokenRoutes(api),      SessionRoutes(api),     AuditRoutes(api),
-                           NodeRoutes(api),       IngestRoutes(api),      HealthRoutes(api),
-                           PrometheusRoutes(api)}) {
+                           ReportRoutes(api),     CompareRoutes(api),     WebhookRoutes(api),
+                           DeliveryRoutes(api),   TokenRoutes(api),       SessionRoutes(api),
+                           AuditRoutes(api),      NodeRoutes(api),        IngestRoutes(api),
+                           HealthRoutes(api),     PrometheusRoutes(api),  WindowAnswerRoutes(api),
+                           TraceRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
   return routes;

@@ -1,4 +1,5 @@
-// GET /jobs/{name}/report and /report.html: the report of a job, on one page.
+// GET /jobs/{name}/report, /report.html and /card: the report of a job, on one page, in a few
+// lines.
 
 #include "server/report/page/report.h"
 
@@ -7,6 +8,7 @@
 #include "server/api/http/answer.h"
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
+#include "server/report/page/card.h"
 #include "server/report/page/report_html.h"
 
 namespace stepscope {
@@ -42,13 +44,25 @@ Result<Reply> ReadReportPage(const Api& api, Connection& connection, const Reque
   return reply;
 }
 
+Result<Reply> ReadCard(const Api& api, Connection& connection, const Request& request,
+                       const PathParameters& path) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+  const Result<Report> report = Gather(api, connection, path);
+  if (!report) return report.error();
+  Reply reply = JobReply(report->job, ToCard(*report));
+  reply.content_type = "text/plain; charset=utf-8";
+  return reply;
+}
+
 }  // namespace
 
 std::vector<Route> ReportRoutes(const Api& api) {
   constexpr std::string_view kReport = "/api/v1/jobs/{name}/report";
   constexpr std::string_view kPage = "/api/v1/jobs/{name}/report.html";
   return {Bulk(ForDatabase(api, Right::kRead, "GET", kReport, ReadReport)),
-          Bulk(ForDatabase(api, Right::kRead, "GET", kPage, ReadReportPage))};
+          Bulk(ForDatabase(api, Right::kRead, "GET", kPage, ReadReportPage)),
+          Bulk(ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/card", ReadCard))};
 }
 
 }  // namespace stepscope

@@ -13,7 +13,8 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kMostRanks = 256;  // in one answer
+constexpr std::int64_t kMostRanks = 256;                              // in one answer
+constexpr std::int64_t kLatestStartUs = (std::int64_t{1} << 53) - 1;  // exact in JSON
 constexpr std::string_view kFormats[] = {"summary", "rows"};
 constexpr QueryParameter kStepQuery[] = {
     {"rank", QueryParameter::kInteger, 0, 1'048'575},
@@ -21,6 +22,8 @@ constexpr QueryParameter kStepQuery[] = {
     {"format", QueryParameter::kWord, 1, 1, kFormats},
     kCursorParameter,
     {"limit", QueryParameter::kInteger, 1, 5'000},
+    {"from_us", QueryParameter::kInteger, 0, kLatestStartUs},
+    {"to_us", QueryParameter::kInteger, 0, kLatestStartUs},
     {"most", QueryParameter::kInteger, 1, kMostRanks},
 };
 
@@ -99,13 +102,15 @@ Result<Reply> AnswerRows(Connection& connection, const Request& request, const J
   if (ranks.size() != 1) {
     return Query::Refuse(request, "rank", Format("the job has {} ranks; choose one", ranks.size()));
   }
-  const Result<std::int64_t> after_us = ReadCursor(query);
-  if (!after_us) return Query::Refuse(request, "cursor", "is not the cursor of such a list");
+  const Result<std::int64_t> cursor_us = ReadCursor(query);
+  if (!cursor_us) return Query::Refuse(request, "cursor", "is not the cursor of such a list");
+  const std::int64_t after_us = std::max(*cursor_us, query.Int("from_us", 0) - 1);
   const auto limit = static_cast<std::size_t>(query.Int("limit", 500));
-  const StepQuery behind = {
-      .job_id = job.job_id, .rank = ranks.front().rank, .after_us = *after_us};
-  const Result<std::vector<Step>> steps = ReadPage(connection, behind, limit + 1);
+  const StepQuery behind = {.job_id = job.job_id, .rank = ranks.front().rank, .after_us = after_us};
+  Result<std::vector<Step>> steps = ReadPage(connection, behind, limit + 1);
   if (!steps) return steps.error();
+  const std::int64_t to_us = query.Int("to_us", INT64_MAX);
+  std::erase_if(*steps, [&](const Step& step) { return ToMicros(step.start) > to_us; });
   OrderedJson items = OrderedJson::array();
   for (std::size_t at = 0; at < std::min(limit, steps->size()); ++at) {
     items.push_back(ToJson((*steps)[at]));
@@ -125,7 +130,7 @@ Result<Reply> ReadJobSteps(const Api&, Connection& connection, const Request& re
   const Query query(request, kStepQuery);
   if (!query.faults().empty()) return query.Refusal(request);
   const bool rows = query.Text("format") == "rows";
-  for (const char* name : {"cursor", "limit"}) {
+  for (const char* name : {"cursor", "limit", "from_us", "to_us"}) {
     if (!rows && query.Has(name)) return Query::Refuse(request, name, "only with format=rows");
   }
   if (rows && query.Has("most")) return Query::Refuse(request, "most", "not with format=rows");

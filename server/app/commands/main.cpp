@@ -9,6 +9,7 @@
 #include "server/app/app.h"
 #include "server/app/commands/command.h"
 #include "server/app/commands/dump_command.h"
+#include "server/app/commands/mcp_command.h"
 #include "server/app/commands/report_command.h"
 #include "server/app/commands/restore_command.h"
 #include "server/app/commands/tls_command.h"
@@ -63,7 +64,11 @@ int Serve(const Settings& settings) {
 
 // The commands by their names. Without one, or with an option first, the program serves.
 std::vector<Subcommand> Commands() {
-  return {{"dump", "write the database to a file, for a backup (dump --help)", RunDump},
+  return {{"card", "write the story of a job as a few lines of text (card --help)",
+           [](Words words) { return RunCard(words, STEPSCOPE_VERSION); }},
+          {"dump", "write the database to a file, for a backup (dump --help)", RunDump},
+          {"mcp", "let an assistant ask about jobs (mcp --help)",
+           [](Words words) { return RunMcp(words, STEPSCOPE_VERSION); }},
           {"report", "write what there is to say of a job to one HTML file (report --help)",
            [](Words words) { return RunReport(words, STEPSCOPE_VERSION); }},
           {"restore", "fill an empty database from such a file (restore --help)", RunRestore},

@@ -22,21 +22,32 @@ The service may run meanwhile; of a job that runs the report is as of now.
   stepscope-server report --data-dir /srv/stepscope --public-url https://stepscope.example my-first
 )";
 
-std::vector<Option> Options() {
+constexpr std::string_view kCardExamples = R"(
+The service may run meanwhile; of a job that runs the card is as of now.
+
+  stepscope-server card my-first
+  stepscope-server card my-first | mail -s "my-first" me@example.com
+)";
+
+std::vector<Option> Options(bool card) {
   const std::span<const Option> data = DataOptions();
   std::vector<Option> options = {
-      {"--json", "", "", "As JSON, as GET /api/v1/jobs/JOB/report has it, instead of HTML."},
       {"--public-url", "URL", "http://127.0.0.1:8080",
        "Address of the web page as people see it, for the link to the job."}};
+  if (!card) {
+    options.insert(
+        options.begin(),
+        {"--json", "", "", "As JSON, as GET /api/v1/jobs/JOB/report has it, instead of HTML."});
+  }
   options.insert(options.end(), data.begin(), data.end());
   return options;
 }
 
-Result<std::string> Write(const Settings& settings, const ReportQuery& query, bool json) {
+Result<std::string> Write(const Settings& settings, const ReportQuery& query, ReportForm form) {
   if (Status found = CheckHasDatabase(settings); !found) return found.error();
   Result<ServiceDatabase> database = OpenUnchangedDatabase(settings);
   if (!database) return database.error();
-  Result<std::string> text = ReportText(*database->connection, query, json);
+  Result<std::string> text = ReportText(*database->connection, query, form);
   if (text || text.error().code != Code::kNotFound) return text;
   const std::string place =
       settings.database_url.empty() ? settings.data_dir : "the database of --database-url";
@@ -46,7 +57,7 @@ Result<std::string> Write(const Settings& settings, const ReportQuery& query, bo
              text.error().message, place));
 }
 
-Result<std::string> Make(const Arguments& arguments, std::string_view version) {
+Result<std::string> Make(const Arguments& arguments, std::string_view version, bool card) {
   if (arguments.rest.size() != 1) return Invalid("the name of one job is wanted (see --help)");
   if (Status good = CheckJobName(arguments.rest[0]); !good) return good.error();
   Settings settings;
@@ -55,7 +66,8 @@ Result<std::string> Make(const Arguments& arguments, std::string_view version) {
   const SystemClock clock;
   const ReportQuery query{arguments.rest[0], arguments["--public-url"], std::string(version),
                           ToMicros(clock.Now())};
-  return Write(settings, query, arguments.Has("--json"));
+  if (card) return Write(settings, query, ReportForm::kCard);
+  return Write(settings, query, arguments.Has("--json") ? ReportForm::kJson : ReportForm::kHtml);
 }
 
 std::string ReportHelp(std::span<const Option> options) {
@@ -65,17 +77,34 @@ std::string ReportHelp(std::span<const Option> options) {
       OptionsHelp(options), kReportExamples);
 }
 
+std::string CardHelp(std::span<const Option> options) {
+  return Format(
+      "stepscope-server card JOB: write the story of a job as a few lines of text.\n\n{}{}",
+      OptionsHelp(options), kCardExamples);
+}
+
+int Tell(Words words, std::string_view version, bool card) {
+  const std::vector<Option> options = Options(card);
+  const Result<Arguments> arguments = ParseArguments(options, words, true);
+  if (arguments && arguments->help) {
+    Print(stdout, card ? CardHelp(options) : ReportHelp(options));
+    return 0;
+  }
+  const Result<std::string> made =
+      arguments ? Make(*arguments, version, card) : Result<std::string>(arguments.error());
+  if (made) return Print(stdout, *made), 0;
+  return Complain(Format("{}: {}", card ? "card" : "report", made.error().message),
+                  made.error().code == Code::kInvalid ? kUsage : kFailed);
+}
+
 }  // namespace
 
 int RunReport(Words words, std::string_view version) {
-  const std::vector<Option> options = Options();
-  const Result<Arguments> arguments = ParseArguments(options, words, true);
-  if (arguments && arguments->help) return Print(stdout, ReportHelp(options)), 0;
-  const Result<std::string> made =
-      arguments ? Make(*arguments, version) : Result<std::string>(arguments.error());
-  if (made) return Print(stdout, *made), 0;
-  return Complain("report: " + made.error().message,
-                  made.error().code == Code::kInvalid ? kUsage : kFailed);
+  return Tell(words, version, false);
+}
+
+int RunCard(Words words, std::string_view version) {
+  return Tell(words, version, true);
 }
 
 }  // namespace stepscope

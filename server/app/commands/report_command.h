@@ -8,4 +8,7 @@ namespace stepscope {
 // not.
 int RunReport(Words words, std::string_view version);
 
+// stepscope-server card JOB: the same in a few lines of text.
+int RunCard(Words words, std::string_view version);
+
 }  // namespace stepscope

@@ -13,7 +13,9 @@ struct ReportQuery {
   std::int64_t now_us = 0;
 };
 
-// The report of a job as a text: one HTML file, or JSON. NotFound names the job.
-Result<std::string> ReportText(Connection& connection, const ReportQuery& query, bool json);
+enum class ReportForm { kHtml, kJson, kCard };
+
+// The report of a job as a text: one HTML file, JSON, or its card. NotFound names the job.
+Result<std::string> ReportText(Connection& connection, const ReportQuery& query, ReportForm form);
 
 }  // namespace stepscope

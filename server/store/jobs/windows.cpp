@@ -25,12 +25,16 @@ constexpr char kInsertWindow[] = R"(
 insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us)
 values ($1, $2, $3, $4, $5, $6))";
 constexpr char kFind[] = R"(
-select window_id, start_step, num_steps, asked_us, until_us, spans
+select window_id, start_step, num_steps, asked_us, until_us, spans, source
 from windows
 where job_id = $1 and window_id = $2)";
+constexpr char kLastWindow[] = R"(
+select coalesce(max(window_id), 0)
+from windows
+where job_id = $1)";
 constexpr char kCountWindows[] = "select count(*) from windows where job_id = $1";
 constexpr char kListWindows[] = R"(
-select window_id, start_step, num_steps, asked_us, until_us, spans
+select window_id, start_step, num_steps, asked_us, until_us, spans, source
 from windows
 where job_id = $1 and window_id < $2
 order by window_id desc
@@ -72,7 +76,8 @@ bool HasAnswered(const WindowRow& window, const NodeRow& node) {
 
 bool IsOpen(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
             std::int64_t now_us) {
-  if (HasEnded(job.status) || now_us > window.until_us + kLateUs) return false;
+  if (window.of_traces || HasEnded(job.status)) return false;
+  if (now_us > window.until_us + kLateUs) return false;
   return std::ranges::any_of(nodes, [&](const NodeRow& node) {
     return MayAnswer(node, now_us) && !HasAnswered(window, node);
   });
@@ -105,6 +110,7 @@ WindowRow ReadWindow(const Rows& rows, std::size_t row) {
           rows.Int(row, 3),
           rows.Int(row, 4),
           rows.Int(row, 5),
+          rows.Text(row, 6) == "trace",
           {}};
 }
 
@@ -135,9 +141,6 @@ Status MayAsk(const JobRow& job, const std::vector<NodeRow>& nodes,
                            open->window_id, open->start_step,
                            open->start_step + open->num_steps - 1));
   }
-  if (job.window.window_id >= kMostWindows) {
-    return Conflict(Format("job {} had {} windows, and no job has more", job.name, kMostWindows));
-  }
   const bool any =
       std::ranges::any_of(nodes, [=](const NodeRow& node) { return MayAnswer(node, now_us); });
   if (any) return {};
@@ -151,6 +154,8 @@ Result<std::optional<WindowRow>> FindOpen(Connection& connection, const JobRow& 
                                           const std::vector<NodeRow>& nodes, std::int64_t now_us) {
   if (job.window.window_id == 0) return std::optional<WindowRow>();
   Result<WindowRow> newest = FindWindow(connection, job.job_id, job.window.window_id);
+  const bool deleted = !newest && newest.error().code == Code::kNotFound;
+  if (deleted) return std::optional<WindowRow>();
   if (!newest) return newest.error();
   if (!IsOpen(*newest, job, nodes, now_us)) return std::optional<WindowRow>();
   return std::optional<WindowRow>(std::move(*newest));
@@ -172,6 +177,7 @@ std::string_view ToText(WindowStatus status) {
 
 WindowState WindowStateOf(const WindowRow& window, const JobRow& job,
                           const std::vector<NodeRow>& nodes, std::int64_t now_us) {
+  if (window.of_traces) return {WindowStatus::kRecorded, ""};
   if (IsOpen(window, job, nodes, now_us)) return {};
   std::string reasons = Reasons(window);
   if (std::ranges::any_of(window.answers, &WindowAnswer::recorded)) {
@@ -179,6 +185,15 @@ WindowState WindowStateOf(const WindowRow& window, const JobRow& job,
   }
   if (reasons.empty()) reasons = WhyNobodyAnswered(window, job, now_us);
   return {WindowStatus::kNotRecorded, std::move(reasons)};
+}
+
+// A window that was deleted gives its number to nobody while agents may be told of it.
+Result<std::int64_t> NextWindow(Connection& connection, const JobRow& job) {
+  const Result<Rows> last = connection.Query(kLastWindow, {job.job_id});
+  if (!last) return last.error();
+  const std::int64_t next = std::max(last->Int(0, 0), job.window.window_id) + 1;
+  if (next <= kMostWindows) return next;
+  return Conflict(Format("job {} had {} windows, and no job has more", job.name, kMostWindows));
 }
 
 Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
@@ -198,8 +213,9 @@ Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
   }
   if (Status may = MayAsk(job, *nodes, *open, now_us); !may) return may.error();
 
-  WindowRow window{job.window.window_id + 1,   start_step, num_steps, now_us,
-                   now_us + kWindowWait / 1us, 0,          {}};
+  const Result<std::int64_t> next = NextWindow(connection, job);
+  if (!next) return next.error();
+  WindowRow window{*next, start_step, num_steps, now_us, now_us + kWindowWait / 1us, 0, false, {}};
   Status done = Done(connection.Query(
       kInsertWindow, {job_id, window.window_id, start_step, num_steps, now_us, window.until_us}));
   if (done) {

@@ -34,6 +34,7 @@ struct WindowAnswer {
 struct WindowRow {
   std::int64_t window_id = 0, start_step = 0, num_steps = 0, asked_us = 0, until_us = 0;
   std::int64_t spans = 0;             // spans that arrived
+  bool of_traces = false;             // no agent was asked: its spans came in trace files
   std::vector<WindowAnswer> answers;  // by time
 };
 
@@ -48,6 +49,10 @@ struct WindowState {
 };
 WindowState WindowStateOf(const WindowRow& window, const JobRow& job,
                           const std::vector<NodeRow>& nodes, std::int64_t now_us);
+
+// The number of the next window, whoever makes it; the job is locked. Conflict when the job has as
+// many as it may have.
+Result<std::int64_t> NextWindow(Connection& connection, const JobRow& job);
 
 struct AskedWindow {
   WindowRow window;

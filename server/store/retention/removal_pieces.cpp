@@ -27,6 +27,7 @@ constexpr PieceTable kPieceTables[] = {
     {"step_blocks", "step_block_id", "octet_length(payload)"},
     {"annotation_blocks", "rank, window_us", "octet_length(payload)"},
     {"span_blocks", "window_id, rank, session, sequence", "octet_length(payload)"},
+    {"trace_parts", "window_id, rank, part, track, number", "octet_length(payload)"},
     {"findings", "rule_config_id, finding", "0"},
     {"events", "event_id", "0"},
     {"streams", "session", "0"},
@@ -51,8 +52,8 @@ constexpr char kSmallText[] =
     "with gone as (delete from {0} where job_id = $1 returning 1) "
     "select count(*), least($2::bigint, 0) from gone";
 constexpr const char* kSmallTables[] = {
-    "nodes",       "windows",      "window_answers",     "ranks",
-    "rule_states", "rule_configs", "status_transitions",
+    "nodes", "windows",     "window_answers", "traces",
+    "ranks", "rule_states", "rule_configs",   "status_transitions",
 };
 
 std::vector<std::string> MakeJobPieces() {

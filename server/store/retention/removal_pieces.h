@@ -87,6 +87,16 @@ with gone as (
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
     R"(
 with gone as (
+    delete from trace_parts
+    where job_id = $1 and (window_id, rank, part, track, number) in (
+        select window_id, rank, part, track, number from trace_parts
+        where job_id = $1 and kept_us < $3
+        order by window_id, rank, part, track, number limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
     delete from events
     where job_id = $1 and event_id in (select event_id from events
         where job_id = $1 and at_us < $3 order by at_us limit $2)

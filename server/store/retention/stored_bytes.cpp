@@ -64,6 +64,13 @@ from span_blocks tablesample system ($1)
 group by until_us
 order by until_us
 limit 1000000)"},
+    {"trace_parts", R"(
+select kept_us - kept_us % 600000000 + 600000000 as until_us, count(*),
+    sum(octet_length(payload))::bigint
+from trace_parts tablesample system ($1)
+group by until_us
+order by until_us
+limit 1000000)"},
 };
 constexpr SizedTable kJobs[] = {
     {"blocks", R"(
@@ -102,12 +109,19 @@ from span_blocks tablesample system ($1)
 group by job_id
 order by job_id
 limit 1000000)"},
+    {"trace_parts", R"(
+select job_id, count(*), sum(octet_length(payload))::bigint
+from trace_parts tablesample system ($1)
+group by job_id
+order by job_id
+limit 1000000)"},
 };
 
 constexpr char kFiles[] = R"(
 select table_bytes('frames'), table_bytes('blocks'), table_bytes('rollups'),
     table_bytes('job_rollups'), table_bytes('step_blocks'),
-    table_bytes('annotation_blocks'), table_bytes('span_blocks'), table_bytes('events'))";
+    table_bytes('annotation_blocks'), table_bytes('span_blocks'), table_bytes('events'),
+    table_bytes('trace_parts'))";
 constexpr char kTryLock[] = "select pg_try_advisory_lock(7383, 0)";
 constexpr char kUnlock[] = "select pg_advisory_unlock(7383, 0)";
 
@@ -120,7 +134,8 @@ Result<Files> ReadFiles(Connection& connection) {
   return Files{{"frames", rows->Int(0, 0)},      {"blocks", rows->Int(0, 1)},
                {"rollups", rows->Int(0, 2)},     {"job_rollups", rows->Int(0, 3)},
                {"step_blocks", rows->Int(0, 4)}, {"annotation_blocks", rows->Int(0, 5)},
-               {"span_blocks", rows->Int(0, 6)}, {"events", rows->Int(0, 7)}};
+               {"span_blocks", rows->Int(0, 6)}, {"events", rows->Int(0, 7)},
+               {"trace_parts", rows->Int(0, 8)}};
 }
 
 // Estimates all rows from those on some pages.

@@ -34,9 +34,10 @@ struct GpuBench {
   static constexpr NvmlPatience kPatient{10s, 10s, 10s};
 
   explicit GpuBench(unsigned gpus = 1, const std::string& version = "fake_nvml",
-                    const NvmlPatience& patience = kPatient)
+                    const NvmlPatience& patience = kPatient, bool charges = false)
       : file(FakeNvmlFile(version)), script(ScriptOf(file)) {
     script.count = gpus;
+    script.charges = charges;
     auto made = MakeNvidiaCollector(file, patience, [] { return SteadyTime(); });
     EXPECT_TRUE(made.ok()) << made.error().message;
     if (made) collector = std::move(*made);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/cpu_time.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "tests/agent/gpu/gpu_fixture.h"
@@ -69,6 +70,7 @@ TEST(Nvidia, TellsWhatHoldsTheClocksDown) {
     double power, heat;
   };
   GpuBench gpu;
+  Duration at{};
   for (const Case& each : {Case{0x1, 0, 0},
                            {0x4, 100, 0},
                            {0x80, 100, 0},
@@ -78,7 +80,7 @@ TEST(Nvidia, TellsWhatHoldsTheClocksDown) {
                            {0x8, 0, 100},
                            {0x24, 100, 100}}) {
     gpu.script.gpus[0].reasons = each.reasons;
-    ASSERT_TRUE(gpu.At(0s));
+    ASSERT_TRUE(gpu.At(at += 1s));
     EXPECT_DOUBLE_EQ(gpu("gpu_power_throttle_percent"), each.power) << each.reasons;
     EXPECT_DOUBLE_EQ(gpu("gpu_thermal_throttle_percent"), each.heat) << each.reasons;
   }
@@ -97,9 +99,35 @@ TEST(Nvidia, TakesTwoSamplesOfTheProcessorsFarEnoughApart) {
   EXPECT_TRUE(gpu.Missing("gpu_sm_occupancy_percent"));  // the fake cannot tell
   gpu.script.gpus[0].gpm_percent = 90;
   ASSERT_TRUE(gpu.At(150ms));
-  EXPECT_DOUBLE_EQ(gpu("gpu_sm_active_percent"), 20);
-  ASSERT_TRUE(gpu.At(200ms));
+  EXPECT_TRUE(gpu.Missing("gpu_sm_active_percent"));
+  ASSERT_TRUE(gpu.At(1100ms));
   EXPECT_DOUBLE_EQ(gpu("gpu_sm_active_percent"), 60);
+}
+
+TEST(Nvidia, TakesTheBytesOfPcieFromTheSampleOfTheProcessors) {
+  GpuBench gpu;
+  gpu.script.gpm_tells_links = true;
+  gpu.script.gpus[0].gpm_percent = 3;
+  ASSERT_TRUE(gpu.At(0s) && gpu.At(1s));
+  EXPECT_DOUBLE_EQ(gpu("gpu_pcie_send_bytes_per_second"), 3 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(gpu("gpu_nvlink_send_bytes_per_second"), 0);
+  gpu.script.gpus[0].calls = 0;
+  ASSERT_TRUE(gpu.At(2s));
+  // Use, energy, memory, temperature, reasons, the sample, and the fields, both of NVLink.
+  EXPECT_EQ(gpu.script.gpus[0].calls, 9u);
+}
+
+TEST(Nvidia, ReadsSeldomWhatSeldomChanges) {
+  GpuBench gpu;
+  ASSERT_TRUE(gpu.At(0s) && gpu.At(500ms));
+  EXPECT_FALSE(gpu.Missing("gpu_sm_clock_mhz"));
+  ASSERT_TRUE(gpu.At(1s));
+  EXPECT_FALSE(gpu.Missing("gpu_util_percent"));
+  EXPECT_TRUE(gpu.Missing("gpu_sm_clock_mhz"));
+  EXPECT_TRUE(gpu.Missing("gpu_ecc_errors"));
+  ASSERT_TRUE(gpu.At(5500ms));
+  EXPECT_FALSE(gpu.Missing("gpu_sm_clock_mhz"));
+  EXPECT_TRUE(gpu.Missing("gpu_ecc_errors"));
 }
 
 TEST(Nvidia, LeavesOutEachMetricThatTheGpuDoesNotHave) {
@@ -136,6 +164,35 @@ TEST(Nvidia, ReadsPowerWhereEnergyIsNotCounted) {
   EXPECT_DOUBLE_EQ(gpu("gpu_power_watts"), 650);
 }
 
+// Each call of the fake takes the CPU time that it took on an H200.
+TEST(Nvidia, KeepsWithinItsBudgetWithEightGpusThatCostWhatRealOnesDo) {
+  GpuBench gpu(8, "fake_nvml", GpuBench::kPatient, true);
+  gpu.collector->KeepWithin(0.0003);
+  ASSERT_TRUE(gpu.At(0s) && gpu.At(500ms));
+  EXPECT_DOUBLE_EQ(gpu("gpu_power_watts", "gpu7"), 650);  // not of the energy, which is dear
+  const Duration before = ProcessCpuTime();
+  constexpr int kTicks = 240;
+  int powers = 0, processors = 0, bytes = 0;
+  for (int i = 2; i < kTicks + 2; ++i) {
+    ASSERT_TRUE(gpu.At(i * 500ms));
+    powers += gpu.Missing("gpu_power_watts") ? 0 : 1;
+    processors += gpu.Missing("gpu_sm_active_percent") ? 0 : 1;
+    bytes += gpu.Missing("gpu_pcie_send_bytes_per_second") ? 0 : 1;
+  }
+  // The threads' waking of each other is on top.
+  EXPECT_LT(ToSeconds(ProcessCpuTime() - before) / (kTicks * 0.5), 0.0006);
+  EXPECT_EQ(powers, kTicks);
+  EXPECT_GE(processors, 5);
+  EXPECT_GE(bytes, 2);
+  const auto slowed = gpu.collector->Slowed();
+  const auto is = [&](const char* name) {
+    return std::ranges::any_of(slowed, [&](const auto& one) { return one.name == name; });
+  };
+  EXPECT_TRUE(is("processor counters"));
+  EXPECT_TRUE(is("PCIe bytes"));
+  EXPECT_FALSE(is("use and power"));
+}
+
 TEST(Nvidia, AsksNoMoreForWhatAGpuDoesNotHave) {
   GpuBench gpu;
   const auto calls = [&](Duration at) {
@@ -143,11 +200,11 @@ TEST(Nvidia, AsksNoMoreForWhatAGpuDoesNotHave) {
     EXPECT_TRUE(gpu.At(at));
     return gpu.script.gpus[0].calls.load();
   };
-  ASSERT_TRUE(gpu.At(0s));
-  const unsigned all = calls(1s);
+  ASSERT_TRUE(gpu.At(0s) && gpu.At(1s));
+  const unsigned all = calls(2s);
   gpu.script.gpus[0].refused = test::kFakeUse | test::kFakeEnergy | test::kFakeNvlink;
-  EXPECT_EQ(calls(2s), all + 1);  // reads the power, because there is no energy
-  EXPECT_EQ(calls(3s), all - 3);  // without utilization and both directions of NVLink
+  EXPECT_EQ(calls(3s), all + 1);  // reads the power, because there is no energy
+  EXPECT_EQ(calls(4s), all - 4);  // without utilization and NVLink
 }
 
 TEST(Nvidia, KnowsThatAGpuInSlicesHasNoUtilisation) {
@@ -207,7 +264,7 @@ TEST_F(NvidiaLog, NamesAndCountsErrorsOfTheDriver) {
   EXPECT_DOUBLE_EQ(gpu("gpu_xid_errors", "gpu1"), 0);
   testing::internal::CaptureStderr();  // before: a read that is slow may still be under way
   gpu.script.gpus[1].xid = 79;
-  ASSERT_TRUE(gpu.At(1s) && gpu.At(2s));
+  ASSERT_TRUE(gpu.At(1s) && gpu.At(3s));
   EXPECT_DOUBLE_EQ(gpu("gpu_xid_errors", "gpu1"), 1);
   EXPECT_DOUBLE_EQ(gpu("gpu_xid_errors", "gpu0"), 0);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("gpu1: the driver reports XID 79"),

@@ -268,6 +268,43 @@ TEST(Cgroup, IsNeverThrottledInMoreThanAllPeriods) {
   EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 100);
 }
 
+// Kubernetes gives the pod a quota and the container a larger one or none.
+TEST(Cgroup, IsThrottledWhereTheSmallestQuotaIs) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/pod/container\n");
+  const std::string pod = "/sys/fs/cgroup/pod/", container = pod + "container/";
+  root.Write(pod + "cpu.max", "50000 100000\n");
+  root.Write(container + "cpu.max", "max 100000\n");
+  WriteVersion2(root, pod, 0, 0, 0);
+  WriteVersion2(root, container, 0, 0, 0);
+  Bench group(root);
+  group.At(0s);
+  WriteVersion2(root, pod, 0, 10, 4);
+  WriteVersion2(root, container, 1'000'000, 0, 0);
+  group.At(10s);
+  EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 40);
+  EXPECT_DOUBLE_EQ(group("cgroup_cpu_percent"), 10);  // of its own group
+}
+
+TEST(Cgroup, IsThrottledWhereTheSmallestQuotaIsInVersion1) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "3:cpu:/job/step\n");
+  const std::string job = "/sys/fs/cgroup/cpu/job/", step = job + "step/";
+  const auto write = [&](const std::string& folder, const char* quota, int periods) {
+    root.Write(folder + "cpu.cfs_quota_us", quota);
+    root.Write(folder + "cpu.cfs_period_us", "100000\n");
+    root.Write(folder + "cpu.stat",
+               Format("nr_periods {}\nnr_throttled {}\n", periods, periods / 2));
+  };
+  write(job, "50000\n", 0);
+  write(step, "-1\n", 0);
+  Bench group(root);
+  group.At(0s);
+  write(job, "50000\n", 10);
+  group.At(10s);
+  EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 50);
+}
+
 TEST(Cgroup, ReadsVersion1BesideAnEmptyVersion2) {
   FakeRoot root;
   root.Write("/proc/self/cgroup", "4:memory:/job\n2:cpu,cpuacct:/job\n0::/\n");

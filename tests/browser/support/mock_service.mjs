@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
 import { bodyOf, MockAccess } from "./mock_access.mjs";
+import { MockAlerts } from "./mock_alerts.mjs";
 import { catalog, description, judged, listItem, metrics, parametersOf, previewed, refusalOf, steps } from "./sample_jobs.mjs";
+import { comparison, findings, heatmap, report } from "./sample_parts.mjs";
 
 const kDist = new URL("../../../web/dist", import.meta.url).pathname;
 const kSlowMs = Number(process.env.STEPSCOPE_SLOW_MS ?? 0); // how late answers may come: tests that do not wait fail
@@ -43,6 +45,7 @@ function listed(jobs, query) {
   const found = jobs
     .map(listItem)
     .filter((job) => job.name.toLowerCase().includes(has("name_contains").toLowerCase()))
+    .filter((job) => has("group") === "" || job.group === has("group"))
     .filter((job) => has("status") === "" || has("status").split(",").includes(job.status))
     .filter((job) => has("rule") === "" || job.rules_in_trouble.includes(has("rule")))
     .filter((job) => has("rule_status") === "" || job.rules_in_trouble.length > 0)
@@ -69,6 +72,8 @@ export class MockService {
   changes = []; // the requested changes of rules
   faults = []; // {match: RegExp, status, times, delayMs, words, headers}
   access = new MockAccess();
+  alerts = new MockAlerts();
+  readiness = { status: "ready", version: "0.1.0", checks: [{ name: "disk", ok: true, detail: "61 GiB free of 100 GiB" }] };
   change = (_url, body) => body; // lets a test change an answer before it is sent
   #server = createServer((request, reply) => void this.#answer(request, reply));
 
@@ -90,6 +95,7 @@ export class MockService {
     this.changes = [];
     this.faults = [];
     this.access = new MockAccess();
+    this.alerts = new MockAlerts();
     this.change = (_url, body) => body;
   }
 
@@ -117,7 +123,11 @@ export class MockService {
       return this.#api(url, request, reply);
     }
     if (url.pathname.startsWith("/assets/")) return sendFile(reply, url.pathname, 200);
-    const known = /^\/(jobs(\/.*)?|tokens)?$/.test(url.pathname);
+    if (url.pathname === "/readyz") {
+      reply.writeHead(200, { ...kHeaders, "content-type": "application/json" });
+      return reply.end(JSON.stringify(this.readiness));
+    }
+    const known = /^\/(jobs(\/.*)?|tokens|alerts|compare|fleet|settings)?$/.test(url.pathname);
     return sendFile(reply, "/index.html", known ? 200 : 404);
   }
 
@@ -125,6 +135,11 @@ export class MockService {
     if (!["operator", "admin"].includes(this.access.caller(request).role)) return refuse(403, "Not allowed", "the role may not do this");
     this.jobs = this.jobs.filter((each) => each !== job);
     return json(null, 204);
+  }
+
+  #compare(query, json, refuse) {
+    const [a, b] = ["a", "b"].map((side) => this.jobs.find(({ name }) => name === query.get(side)));
+    return a && b ? json(comparison(a, b)) : refuse(404, "No such job", `there is no job ${query.get(a ? "b" : "a")}`);
   }
 
   #preview(job, body, json, refuse) {
@@ -151,7 +166,9 @@ export class MockService {
     const knocks = thing === "session" && request.method === "POST";
     if (!knocks && this.access.caller(request) === null) return refuse(401, "A token is wanted", 'this call needs a token, as "Authorization: Bearer st_..."');
     if ((await this.access.answer(request, thing, name, json, refuse)) !== false) return undefined;
+    if ((await this.alerts.answer(request, thing, name, part, this.access.caller(request).role, json, refuse)) !== false) return undefined;
     if (thing === "removals") return json({ items: this.removed.slice(0, 50), next: null, total: this.removed.length });
+    if (thing === "compare") return this.#compare(url.searchParams, json, refuse);
     if (thing === "rules") return json({ items: catalog() });
     if (name === undefined) return json(listed(this.jobs, url.searchParams));
     const job = this.jobs.find((each) => each.name === decodeURIComponent(name));
@@ -160,7 +177,7 @@ export class MockService {
     if (more === "preview") return this.#preview(job, await bodyOf(request), json, refuse);
     if (request.method === "PATCH") return this.#change(job, await bodyOf(request), json, refuse);
     if (last === "transitions") return json(historyOf(job, decodeURIComponent(more)));
-    const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job) };
+    const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job), findings: () => findings(job), heatmap: () => heatmap(job, url.searchParams), report: () => report(job) };
     return json(part === undefined ? description(job) : parts[part]());
   }
 }

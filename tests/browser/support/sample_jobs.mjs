@@ -69,6 +69,7 @@ export function sampleJob(options) {
     rankFacts: options.rankFacts ?? {},
     nodeFacts: options.nodeFacts ?? {},
     clockSuspect: options.clockSuspect ?? null, // clock_suspect of the first node
+    change: options.change ?? {}, // of its step times from another job's
     history: options.history ?? {}, // changes of the status by rule: [second, status, message]
     custom: options.custom ?? {}, // custom metrics, each with its devices
     rules: rules ?? [
@@ -109,7 +110,7 @@ function verdictOf(job) {
   return job.verdict ?? (job.rules.some(({ rule_evaluation_status: s }) => s === "IssuesFound") ? "issues" : "none");
 }
 
-const nodeNames = (job) => Array.from({ length: job.nodes }, (_, i) => (i === 0 ? job.node : `host-${i + 1}`));
+export const nodesOf = (job) => Array.from({ length: job.nodes }, (_, i) => (i === 0 ? job.node : `host-${i + 1}`));
 
 export function description(job) {
   const { name, group, status, secondary_status, created, created_us, started, started_us, ended, ended_us } = listItem(job);
@@ -118,7 +119,7 @@ export function description(job) {
     samples_from: iso(job.samplesFromUs), samples_from_us: job.samplesFromUs,
     failure: job.failure,
     configuration: { interval_ms: 500, keep_samples_days: null },
-    nodes: nodeNames(job).map((node, i) => ({
+    nodes: nodesOf(job).map((node, i) => ({
       name: node, cores: 2, memory_bytes: 8254390272, gpus: Array(job.gpus / job.nodes).fill({ name: "NVIDIA A100" }),
       last_seen: iso(lastUs(job)), last_seen_us: lastUs(job), ended, ended_us,
       exit_code: ended === null ? null : status === "Failed" ? 1 : 0, signal: null,
@@ -252,21 +253,31 @@ export function metrics(job, query) {
   const toUs = Math.min(lastUs(job), Number(query.get("to_us") ?? Infinity));
   const bins = Number(query.get("points") ?? 300);
   const binUs = sinceBin ?? Math.max(1, Math.ceil((toUs - fromUs) / bins / kInterval)) * kInterval;
-  const series = job.silent ? [] : names.flatMap((metric) => nodeNames(job).flatMap((node, n) =>
+  const series = job.silent ? [] : names.flatMap((metric) => nodesOf(job).flatMap((node, n) =>
     (job.custom[metric] ?? kDevices[metric]?.(job) ?? [""]).map((device, d) => ({
       metric, node, device, unit: unitOf(metric), ...columns(job, metric, d + n, binUs, fromUs, toUs),
     }))));
   return {
     interval_ms: 500, bin_us: binUs, from_us: fromUs, to_us: toUs,
     cursor: `${binUs}-${Math.floor(toUs / binUs) * binUs}`,
-    agents: nodeNames(job).map((node) => ({ node, last_seen: iso(lastUs(job)), last_seen_us: lastUs(job) })),
+    agents: nodesOf(job).map((node) => ({ node, last_seen: iso(lastUs(job)), last_seen_us: lastUs(job) })),
     series: (query.has("fold") ? foldOf(series) : series).map((one) => (query.get("times") === "runs" ? withRuns(one, binUs) : one)),
   };
 }
 
 const kUnnamed = 0.02;
 
+/** Single steps of 50 ms, of which each 25th takes 80 ms. */
+function stepRows(job, query) {
+  const [from, to] = ["from_us", "to_us"].map((key, i) => Number(query.get(key) ?? [0, Infinity][i]));
+  const all = Array.from({ length: Math.floor(job.seconds * 20) }, (_, i) => ({ step: i, start: "", start_us: job.startedUs + i * 50_000, wall_seconds: i % 25 === 0 ? 0.08 : 0.05, phases_seconds: { data: 0.03 }, evaluation_seconds: 0, gpu: null }));
+  const items = all.filter(({ start_us }) => start_us >= from && start_us <= to);
+  const limit = Number(query.get("limit") ?? 500);
+  return { rank: Number(query.get("rank")), node: job.node, items: items.slice(0, limit), next: items.length > limit ? "MTIz" : null };
+}
+
 export function steps(job, query) {
+  if (query.get("format") === "rows") return stepRows(job, query);
   if (!job.steps || job.silent) return { ranks: [], left_out: 0 };
   const many = Math.min(500, Math.floor(job.seconds));
   const index = Array.from({ length: many }, (_, i) => i);

@@ -1,5 +1,5 @@
-// Takes the pictures of a job's page: node screenshot.mjs URL JOB FOLDER HEIGHT. scripts/screenshot starts it;
-// STEPSCOPE_TOKEN is the token to sign in with, when the service demands one.
+// Takes the pictures of a job's page: node screenshot.mjs URL JOB FOLDER HEIGHT [all]. With "all" also of every part of it
+// and of every other page. scripts/screenshot starts it; STEPSCOPE_TOKEN is the token to sign in with, when the service demands one.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,6 +14,20 @@ const kPictures = [
   { name: "job-phone-dark", width: 390, theme: "dark" },
 ];
 const kTimeoutMs = 30_000;
+
+/** The other pages by the names of their pictures: the address for a job, and what is on screen once it is drawn. */
+const kPages = {
+  system: [(job) => `/jobs/${job}/system`, ".plot canvas, .empty"],
+  heatmap: [(job) => `/jobs/${job}/heatmap`, ".heat-canvas, .empty"],
+  steps: [(job) => `/jobs/${job}/steps`, ".plot canvas, .plot-empty, .empty"],
+  rules: [(job) => `/jobs/${job}/rules`, "#rules-title"],
+  report: [(job) => `/jobs/${job}/report`, "#report-method"],
+  jobs: [() => "/jobs", ".job-link"],
+  compare: [(job) => `/compare?a=${job}&b=${job}`, "#compare-title"],
+  alerts: [() => "/alerts", "#hooks-title, .empty"],
+  settings: [() => "/settings", "#service-title"],
+  tokens: [() => "/tokens", "tbody tr, .empty"],
+};
 
 /** Opens the job's page and waits until its charts and the parts below them are drawn. */
 async function openJob(page, address, token) {
@@ -47,16 +61,31 @@ async function picture(page, width, most) {
   return page.screenshot({ fullPage: true, clip: { x: 0, y: 0, width, height }, animations: "disabled", caret: "hide" });
 }
 
-async function takePictures(browser, [url, job, folder, height]) {
+function write(path, png) {
+  writeFileSync(path, png);
+  console.log(`${path}, ${Math.ceil(png.length / 1024)} KiB`);
+}
+
+/** Every other page, in the look of this one, which is signed in. */
+async function takeOthers(page, { name, width }, [url, job, folder, height]) {
+  for (const [other, [address, ready]] of Object.entries(kPages)) {
+    await page.goto(url + address(encodeURIComponent(job)));
+    await page.locator(ready).first().waitFor();
+    await page.waitForLoadState("networkidle");
+    write(join(folder, `${name.replace("job", other)}.png`), withPalette(await picture(page, width, Number(height))));
+  }
+}
+
+async function takePictures(browser, words) {
+  const [url, job, folder, height, all] = words;
   mkdirSync(folder, { recursive: true });
-  for (const { name, width, theme } of kPictures) {
+  for (const look of kPictures) {
+    const { name, width, theme } = look;
     const page = await openPage(browser, { width, theme, reducedMotion: "reduce" });
     page.setDefaultTimeout(kTimeoutMs);
     await openJob(page, `${url}/jobs/${encodeURIComponent(job)}`, process.env.STEPSCOPE_TOKEN);
-    const path = join(folder, `${name}.png`);
-    const png = withPalette(await picture(page, width, Number(height)));
-    writeFileSync(path, png);
-    console.log(`${path}, ${Math.ceil(png.length / 1024)} KiB`);
+    write(join(folder, `${name}.png`), withPalette(await picture(page, width, Number(height))));
+    if (all === "all") await takeOthers(page, look, words);
     await page.context().close();
   }
 }

@@ -54,7 +54,13 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/windows", "uffyfyfyyuuy", 200},
     {"POST /api/v1/jobs/{name}/windows", "uffffyfyyuuf", 409},
     {"GET /api/v1/jobs/{name}/windows/{id}", "uffyfyfyyuuy", 404},
+    {"DELETE /api/v1/jobs/{name}/windows/{id}", "uffffyfyyuuf", 404},
     {"GET /api/v1/jobs/{name}/windows/{id}/spans", "uffyfyfyyuuy", 404},
+    {"GET /api/v1/jobs/{name}/windows/{id}/breakdown", "uffyfyfyyuuy", 404},
+    {"GET /api/v1/jobs/{name}/windows/{id}/kernels", "uffyfyfyyuuy", 404},
+    {"GET /api/v1/jobs/{name}/windows/{id}/operators", "uffyfyfyyuuy", 404},
+    {"GET /api/v1/jobs/{name}/windows/{id}/timeline", "uffyfyfyyuuy", 404},
+    {"POST /api/v1/jobs/{name}/traces", "uyfffyfyyuub", 400},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
     {"POST /api/v1/jobs/{name}/rules/preview", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules/{rule}/transitions", "uffyfyfyyuuy", 200},
@@ -62,6 +68,8 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/diagnosis", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/report", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/report.html", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/jobs/{name}/card", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/compare", "uffyyyyyyuuy", 400},
     {"GET /api/v1/jobs/{name}/findings", "uffyfyfyyuuy", 200},
     {"GET /api/v1/rules", "uffyyyyyyuuy", 200},
     {"GET /api/v1/webhooks", "uffffffyyuuf", 200},
@@ -165,15 +173,19 @@ class RolesTest : public ApiTest {
           R"({{"node":"{}","times_us":[{}],"series":[{{"metric":"user.a","values":[1]}}]}})", fresh,
           kStartUs);
     }
+    if (call.ends_with("/traces")) return "no trace";
     if (call == "POST /api/v1/ingest/frames") return TestAgent("mlp", fresh).Started(kStartUs);
     return "";
   }
   std::string Call(std::string_view call, const std::string& headers) {
     const std::size_t space = call.find(' ');
     const std::string body = BodyFor(call);
-    const bool frames = call.ends_with("/frames");
+    const std::string type = call.ends_with("/frames") ? ApiService::kFramesHeader
+                             : call.ends_with("/traces")
+                                 ? "Content-Type: application/octet-stream\r\n"
+                                 : ApiService::kJsonHeader;
     return service_.Ask(call.substr(0, space), TargetOf(std::string(call.substr(space + 1))), body,
-                        (frames ? ApiService::kFramesHeader : ApiService::kJsonHeader) + headers);
+                        type + headers);
   }
   std::vector<std::string> Calls() {
     std::vector<std::string> calls;

@@ -1,10 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { instant, metric, type TimeZone } from "../format";
+import { instant, metric, plural, type TimeZone } from "../format";
 import { kPalettes } from "../palette";
+import { valueOf } from "../query";
+import { search } from "../router";
 import { theme } from "../settings";
-import { lazyParts } from "./lazy_parts";
+import { endsByStart } from "./columns";
+import { tabLink } from "./head";
+import { tables } from "./lazy_parts";
 import type { Panel } from "./panels";
 import { type Actions, columnsOf, kHeight, optionsOf } from "./plot";
 import { meanOf, summaryOf } from "./summary";
@@ -36,6 +40,8 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
   latest.current = props;
   const shape = shapeOf(props);
   const data = useMemo(() => columnsOf(props.panel), [props.panel]);
+  const ends = useRef<ReadonlyMap<number, number>>(new Map());
+  useMemo(() => (ends.current = endsByStart(props.panel)), [props.panel]);
   const { fromMs: min, toMs: max } = props.span;
 
   useEffect(() => {
@@ -46,6 +52,8 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
       zoom: (fromMs, toMs) => latest.current.zoom({ fromMs, toMs }),
       reset: () => latest.current.reset(),
       moved,
+      ends: () => ends.current,
+      stalls: () => latest.current.panel.stalls,
     };
     const context = { palette: kPalettes[theme.peek()], zone, startMs };
     const made = new uPlot(optionsOf(panel, context, box.clientWidth, sync, act), data, box);
@@ -169,13 +177,16 @@ export function saveText(name: string, csv: string): void {
 export function Chart(props: ChartProps) {
   const { panel, span, zone, startMs } = props;
   const table = useSignal(false);
-  const { ChartTable, csvOf } = lazyParts.value ?? {};
+  const { ChartTable, csvOf } = tables.value ?? {};
   const has = panel.traces.length > 0;
   const sentence = useMemo(() => summaryOf(panel, span, zone, startMs), [panel, span.fromMs, span.toMs, zone, startMs]);
   const titleId = `chart-${panel.id}`;
   const summaryId = `${titleId}-summary`;
+  const chosen = valueOf(search.value, "show") === panel.id;
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => void (chosen && place.current?.scrollIntoView({ block: "center" })), [chosen]);
   return (
-    <section class={`card chart${has ? "" : " chart-empty"}${panel.stacks ? " chart-tall" : ""}`} aria-labelledby={titleId}>
+    <section ref={place} class={`card chart${has ? "" : " chart-empty"}${panel.stacks ? " chart-tall" : ""}${chosen ? " chart-chosen" : ""}`} aria-labelledby={titleId}>
       <div class="chart-head">
         <h3 id={titleId}>{panel.title}</h3>
         <span class="chart-note">{panel.note}</span>
@@ -194,6 +205,11 @@ export function Chart(props: ChartProps) {
       {has && table.value && ChartTable ? <ChartTable panel={panel} span={span} startMs={startMs} zone={zone} /> : null}
       {has && !table.value ? <Canvas {...props} titleId={titleId} summaryId={summaryId} /> : null}
       {has ? <p class="summary" id={summaryId}>{sentence}</p> : null}
+      {has && panel.stalls && panel.stalls.timesMs.length > 0 ? (
+        <p class="summary">
+          <span class="tone-amber" aria-hidden="true">▼</span> {plural(panel.stalls.timesMs.length, "slow place")}. <a href={tabLink(props.job, "rules", panel.stalls.rule)}>{panel.stalls.rule}</a>: {panel.stalls.sentence}
+        </p>
+      ) : null}
     </section>
   );
 }

@@ -3,8 +3,9 @@ import { ApiError, describeJob, listJudged, readMetrics, readSteps } from "../ap
 import type { Job, JudgedRule, Metrics, Steps } from "../model";
 import { type Poll, poll } from "../poll";
 import { valueOf } from "../query";
-import { search } from "../router";
-import type { CustomMetricNames } from "./custom_metric_names";
+import { match, path, search } from "../router";
+import type { Tab } from "../tabs";
+import type { CustomMetricNames } from "./system/custom_metric_names";
 import { isFolded, metricsOf } from "./panels";
 import { rankAskedFor, stepsQuery } from "./ranks";
 import { append } from "./traces";
@@ -34,6 +35,12 @@ export interface JobData {
 }
 
 export const paused = computed(() => valueOf(search.value, "live") === "0");
+/** The part of the page that is on screen. */
+export const shownTab = computed<Tab>(() => {
+  const route = match(path.value);
+  return route.page === "job" ? route.tab : "overview";
+});
+const kWithSteps: readonly Tab[] = ["overview", "system", "steps"];
 const zoomKey = computed(() => {
   const zoom = zoomOf(search.value);
   return zoom === null ? "" : `${zoom.fromMs} ${zoom.toMs}`;
@@ -55,7 +62,7 @@ function longest(metrics: Metrics): number {
 
 /** Asks for the samples since the cursor; for all again when there is no cursor, or when the bins became too many. */
 async function nextMetrics(job: Job, custom: readonly string[], shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
-  const what = { metric: [...metricsOf(job), ...custom].join(","), fold: isFolded(job) ? "metric" : null };
+  const what = { metric: [...metricsOf(job, shownTab.peek()), ...custom].join(","), fold: isFolded(job) ? "metric" : null };
   // A job that grew large is asked for folded series from then on, which cannot be appended to the others.
   const same = shown?.series.every((series) => (series.of !== undefined) === isFolded(job)) ?? false;
   if (same && shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
@@ -91,12 +98,16 @@ export function openJob(name: string): JobData {
 
   // The end of the job asks for everything once more.
   const phase = computed(() => (job.value === null ? "unknown" : isRunning(job.value) ? "running" : "ended"));
-  const chartedNames = computed(() => customMetrics.value?.charted.join(",") ?? "");
+  const chartedNames = computed(() => (shownTab.value === "system" ? customMetrics.value?.charted.join(",") : null) ?? "");
+  let drawn: Tab | null = null; // the part of the page for which the last samples were asked
   const endMetrics = effect(() => {
     const names = chartedNames.value.split(",").filter(Boolean);
     const zoom = zoomKey.value;
     const follow = !paused.value && zoom === "";
-    if (phase.value === "unknown") return undefined;
+    const tab = shownTab.value;
+    if (phase.value === "unknown" || metricsOf(job.peek() as Job, tab).length === 0) return undefined;
+    if (drawn !== tab) metrics.value = null;
+    drawn = tab;
     let shown: Metrics | null = null;
     const ask = async (stop: AbortSignal) => {
       shown = await nextMetrics(job.peek() as Job, names, shown, stop);
@@ -110,11 +121,12 @@ export function openJob(name: string): JobData {
     metricsPoll.value = opened;
     return () => opened.stop();
   });
+  const withSteps = computed(() => kWithSteps.includes(shownTab.value));
   const rank = computed(() => (job.value === null ? null : rankAskedFor(job.value, search.value)));
   const endSteps = effect(() => {
     const follow = !paused.value;
     const only = rank.value;
-    if (phase.value === "unknown") return undefined;
+    if (phase.value === "unknown" || !withSteps.value) return undefined;
     const ask = async (stop: AbortSignal) => {
       steps.value = await readSteps(name, stepsQuery(job.peek() as Job, only), stop);
     };

@@ -1,11 +1,14 @@
 import { clockAheadMs } from "../api";
 import { ago, clockTime, dateTime, duration, elapsed, hardware } from "../format";
 import type { Job } from "../model";
+import { withKeys } from "../query";
+import { search } from "../router";
 import { now } from "../settings";
 import { JobState } from "../status";
+import { kTabs, type Tab, tabPath } from "../tabs";
 import { isRunning, startMs } from "./view";
 
-// The head of the page: the job's name and status, its hardware, and the age of its newest samples.
+// The head of the page: the job's name and status, the parts of the page, its hardware, and the age of its newest samples.
 
 function gpusOf(job: Job): number {
   return job.nodes.reduce((total, node) => total + (node.gpus?.length ?? 0), 0);
@@ -44,20 +47,40 @@ function runTime(job: Job): string {
 export function Crumbs({ group }: { readonly group: string }) {
   return (
     <nav class="crumbs" aria-label="Where you are">
-      <a href="/jobs">Jobs</a> {group === "" ? null : <span>/ {group}</span>}
+      <a href="/jobs">Jobs</a> {group === "" ? null : <>/ <a href={`/jobs${withKeys("", { group })}`}>{group}</a></>}
     </nav>
   );
 }
 
-export function Head({ job }: { readonly job: Job }) {
+/** The link to a part of a job's page: span of time, rank and zone go along, what only one part knows stays behind. */
+export function tabLink(name: string, tab: Tab, show: string | null = null): string {
+  return tabPath(name, tab) + withKeys(search.value, { show, metric: null, node: null, order: null });
+}
+
+export function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {
+  return (
+    <nav class="tabs" aria-label="Parts of the job">
+      {kTabs.map(({ id, word }) => (
+        <a key={id} href={tabLink(name, id)} aria-current={id === tab ? "page" : undefined}>
+          {word}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+export function Head({ job, tab }: { readonly job: Job; readonly tab: Tab }) {
   const gpus = gpuNames(job);
   return (
-    <div class="job-head">
+    <>
       <Crumbs group={job.group ?? ""} />
-      <div class="job-title">
-        <h1>{job.name}</h1>
-        <JobState status={job.status} secondary={job.secondary_status} />
-        <Freshness job={job} />
+      <div class="job-top">
+        <div class="job-title">
+          <h1 title={job.name}>{job.name}</h1>
+          <JobState status={job.status} secondary={job.secondary_status} />
+          <Freshness job={job} />
+        </div>
+        <Tabs name={job.name} tab={tab} />
       </div>
       <ul class="job-facts">
         <li>
@@ -66,13 +89,13 @@ export function Head({ job }: { readonly job: Job }) {
         </li>
         <li>{runTime(job)}</li>
         <li>
-          started <time dateTime={new Date(startMs(job)).toISOString()}>{dateTime(startMs(job) * 1000, "utc")}</time>
+          <a href={`/compare${withKeys("", { b: job.name })}`}>Compare</a>
         </li>
         <li>
-          <a href={`/api/v1/jobs/${encodeURIComponent(job.name)}/report.html`}>Report</a>
+          started <time dateTime={new Date(startMs(job)).toISOString()}>{dateTime(startMs(job) * 1000, "utc")}</time>
         </li>
       </ul>
-    </div>
+    </>
   );
 }
 

@@ -1,8 +1,10 @@
 import { type Signal, signal } from "@preact/signals";
+import type { FunctionComponent } from "preact";
 import { reportFault } from "../states";
+import type { Tab } from "../tabs";
+import type { View } from "./frame";
 
-// Chunks of their own that the page loads: its charts, so that the verdict need not wait for them, and the parts below the
-// charts, for which the charts need not wait.
+// Chunks of their own that the page loads: each of its parts, and the charts, for which the verdict need not wait.
 
 /** Something to be loaded: null while it is on its way, without members when it could not be loaded; and the function that begins to load it. */
 function lazily<T extends object>(load: () => Promise<T>): readonly [Signal<Partial<T> | null>, () => void] {
@@ -24,6 +26,24 @@ function lazily<T extends object>(load: () => Promise<T>): readonly [Signal<Part
 }
 
 export const [charts, loadCharts] = lazily(() => import("./chart"));
-export const [lazyParts, loadLazyParts] = lazily(() => import("./lazy_chunk"));
-/** The rule whose form is open. */
-export const tunedRule = signal<string | null>(null);
+export const [tables, loadTables] = lazily(() => import("./chart_table"));
+export const [facts, loadFacts] = lazily(() => import("./overview/facts_chunk"));
+
+type Part = { readonly Page: FunctionComponent<{ readonly view: View }> };
+const kParts: Readonly<Record<Tab, readonly [Signal<Partial<Part> | null>, () => void]>> = {
+  overview: lazily<Part>(() => import("./overview/page")),
+  system: lazily<Part>(() => import("./system/page")),
+  heatmap: lazily<Part>(() => import("./heat/page")),
+  steps: lazily<Part>(() => import("./steps/page")),
+  rules: lazily<Part>(() => import("./rules/page")),
+  report: lazily<Part>(() => import("./report/page")),
+};
+
+export function loadPart(tab: Tab): void {
+  kParts[tab][1]();
+}
+
+/** The part of the page, or undefined until it is loaded. */
+export function partOf(tab: Tab): Part["Page"] | undefined {
+  return kParts[tab][0].value?.Page;
+}

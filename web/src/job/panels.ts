@@ -1,4 +1,6 @@
 import type { Job, JudgedRule, Metrics, Series } from "../model";
+import type { Tab } from "../tabs";
+import type { Stalls } from "./stalls";
 import { align, type Fold, fold, highest, lowest, mean, sum, type Trace } from "./traces";
 
 // The charts of a job as a table of rows: what each shows and how its lines come from the series.
@@ -21,6 +23,10 @@ export interface Panel {
   readonly sparse?: boolean;
   /** The values may have any range: the y axis follows them instead of beginning at 0. */
   readonly free?: boolean;
+  /** When each point of the traces ends: it is drawn as a column as wide as it lasted, never as a slope to the next. */
+  readonly endsMs?: readonly number[];
+  /** Stalls that a rule found, marked at the top of the chart. */
+  readonly stalls?: Stalls | null;
   /** The traces are stacked, each on top of the traces before it. */
   readonly stacks?: boolean;
 }
@@ -120,7 +126,7 @@ const kRareGpu = { ...kGpu, ...kRare };
 
 /** A chart of one metric with a line for each node, GPU or rank. */
 function perDevice(id: string, title: string, unit: string, metric: string, one: string, note: string, more: Partial<Row> = kGpu): Row {
-  const what = more.gpu ? "GPUs" : metric.startsWith("process") ? "ranks" : "nodes";
+  const what = more.gpu ? "GPUs" : /^(process|rank)_/.test(metric) ? "ranks" : "nodes";
   return { id, title, unit, metrics: [metric], traces: (source) => spread(seriesOf(source, metric), one, what), note: () => note, ...more };
 }
 
@@ -161,7 +167,7 @@ const kRows: readonly Row[] = [
     id: "cpu", title: "CPU", unit: "%", metrics: ["node_cpu_percent", "node_iowait_percent"],
     traces: cpuTraces, note: cpuNote, rule: ["CPUBottleneck", "cpu_threshold", "above"],
   },
-  perDevice("memory", "Memory", "%", "memory_used_percent", "In use", "not available, of the total", {}),
+  perDevice("memory", "Memory", "%", "memory_used_percent", "In use", "of the node’s memory", {}),
   perMetric("available", "Available memory", "bytes", kMemory, ["Available", "Shared (/dev/shm)"], "mean of all nodes"),
   throughput("disk", "Disk", "disk", kReadWrite, "disks", {}),
   throughput("network", "Network", "network", kReceiveSend, "interfaces", {}),
@@ -172,6 +178,7 @@ const kRows: readonly Row[] = [
     traces: (source) => inCores(lines(kProcesses, ["Training thread", "All processes", "Loaders"], mean)(source)),
     note: () => "mean of all ranks",
   },
+  perDevice("evaluating", "Ranks in evaluation", "%", "rank_evaluating_percent", "Evaluating", "time in which a rank evaluated, about 10 s late", kRare),
   perDevice("rankmemory", "GPU memory of ranks", "bytes", "process_gpu_memory_bytes", "Held", "on all GPUs together", kRare),
   perMetric("groupmemory", "Control group, memory", "bytes", kGroupMemory, ["In use, cached files too", "Limit"], "mean of all nodes"),
   perDevice("groupcpu", "Control group, CPU quota used up", "%", "cgroup_throttled_percent", "Throttled", "of its scheduling periods", kRare),
@@ -181,11 +188,18 @@ const kRows: readonly Row[] = [
 ];
 
 export const hasGpus = (job: Job) => job.nodes.some((node) => (node.gpus?.length ?? 0) > 0);
-const rowsOf = (job: Job) => kRows.filter((row) => !row.gpu || hasGpus(job));
+
+/** The charts of samples that a part of the page has; System has all. */
+function rowsOf(job: Job, tab: Tab): readonly Row[] {
+  const all = kRows.filter((row) => !row.gpu || hasGpus(job));
+  if (tab === "system") return all;
+  const few = { overview: ["gpu", "cpu", "memory"], steps: [hasGpus(job) ? "gpu" : "cpu"] } as Readonly<Partial<Record<Tab, readonly string[]>>>;
+  return all.filter(({ id }) => few[tab]?.includes(id));
+}
 
 /** The number of charts that are shown whatever was measured. */
-export function panelCount(job: Job): number {
-  return rowsOf(job).filter((row) => !row.rare).length;
+export function panelCount(job: Job, tab: Tab): number {
+  return rowsOf(job, tab).filter((row) => !row.rare).length;
 }
 
 /** Whether one series of each metric is asked for, over all nodes and devices. */
@@ -194,11 +208,12 @@ export function isFolded(job: Job): boolean {
   return job.nodes.length > kMostNodes || gpus > kMostGpus;
 }
 
-/** The metrics that the page of this job asks for, all in one call. */
-export function metricsOf(job: Job): readonly string[] {
+/** The metrics that a part of the page asks for, all in one call; none where it has no charts of samples. */
+export function metricsOf(job: Job, tab: Tab = "system"): readonly string[] {
+  const asked = rowsOf(job, tab).flatMap((row) => row.metrics);
   const cores = job.nodes.reduce((total, node) => total + (node.cores ?? 0), 0);
-  const each = job.nodes.length === 1 && cores <= kMostCores ? ["cpu_util_percent"] : [];
-  return [...rowsOf(job).flatMap((row) => row.metrics), ...each];
+  const each = job.nodes.length === 1 && cores <= kMostCores && asked.includes("node_cpu_percent") ? ["cpu_util_percent"] : [];
+  return [...asked, ...each];
 }
 
 /** The threshold of the first Custom rule of the job that judges this metric. */
@@ -225,8 +240,8 @@ function emptyReason(job: Job, metrics: Metrics, row: Row): string {
   return metrics.series.length === 0 ? kNoSamples : "Not measured on these nodes.";
 }
 
-export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[]): readonly Panel[] {
-  const there = rowsOf(job).filter((row) => !row.rare || row.traces(metrics.series).length > 0);
+export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[], tab: Tab = "system"): readonly Panel[] {
+  const there = rowsOf(job, tab).filter((row) => !row.rare || row.traces(metrics.series).length > 0);
   return there.map((row) => ({
     id: row.id,
     title: row.title,

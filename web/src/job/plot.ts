@@ -1,6 +1,7 @@
 import uPlot from "uplot";
 import { axisInstant, axisNumber, axisValue, metric, type TimeZone } from "../format";
 import { faint, type Palette, toneOf } from "../palette";
+import { columnPaths } from "./columns";
 import type { Panel, Threshold } from "./panels";
 import type { Trace } from "./traces";
 
@@ -16,9 +17,13 @@ export interface Actions {
   readonly zoom: (fromMs: number, toMs: number) => void;
   readonly reset: () => void;
   readonly moved: (index: number | null) => void;
+  /** When the points of the panel end, by their begin. */
+  readonly ends: () => ReadonlyMap<number, number>;
+  readonly stalls: () => Panel["stalls"];
 }
 
 export const kHeight = 168;
+const kNoStalls = { timesMs: [], rule: "", sentence: "" };
 const kFont = "12px system-ui, sans-serif";
 const kIncrsMs = [
   100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 108e5,
@@ -37,7 +42,7 @@ export function stacked(traces: readonly Trace[]): readonly Trace[] {
   })).reverse();
 }
 
-type Drawn = Pick<Panel, "traces" | "stacks" | "sparse">;
+type Drawn = Pick<Panel, "traces" | "stacks" | "sparse" | "endsMs">;
 
 const drawn = ({ stacks, traces }: Drawn) => (stacks ? stacked(traces) : traces);
 
@@ -88,25 +93,27 @@ function stripes(colour: string, palette: Palette): CanvasPattern | string {
 }
 
 /** Layers without a line of their own: an edge of the ground keeps them apart. */
-function layersOf(traces: readonly Trace[], palette: Palette): uPlot.Series[] {
+function layersOf(traces: readonly Trace[], palette: Palette, shape: Partial<uPlot.Series>): uPlot.Series[] {
   return traces.map(({ tone, striped }) => {
     const colour = toneOf(tone, palette);
     const fill = striped ? stripes(colour, palette) : colour;
-    return { stroke: palette.panel, width: 0.5, points: { show: false }, fill: () => fill };
+    return { stroke: palette.panel, width: 0.5, points: { show: false }, fill: () => fill, ...shape };
   });
 }
 
-function seriesOf(panel: Drawn, palette: Palette): { series: uPlot.Series[]; bands: uPlot.Band[] } {
+function seriesOf(panel: Drawn, palette: Palette, ends: Actions["ends"]): { series: uPlot.Series[]; bands: uPlot.Band[] } {
   const traces = drawn(panel);
-  if (panel.stacks) return { series: [{}, ...layersOf(traces, palette)], bands: [] };
+  const columns = panel.endsMs ? columnPaths(ends) : null;
+  const shape: Partial<uPlot.Series> = columns === null ? {} : { paths: columns };
+  if (panel.stacks) return { series: [{}, ...layersOf(traces, palette, shape)], bands: [] };
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
   for (const trace of traces) {
     const stroke = toneOf(trace.tone, palette);
     const fill = trace.filled ? { fill: faint(stroke, 0.22) } : {};
     const dash = trace.dashed ? { dash: [6, 4] } : {};
-    const points = panel.sparse ? { show: false, size: 5, fill: stroke, filter: isolatedPoints } : { show: false };
-    series.push({ stroke, width: 1.5, points, ...fill, ...dash });
+    const points = panel.sparse && columns === null ? { show: false, size: 5, fill: stroke, filter: isolatedPoints } : { show: false };
+    series.push({ stroke, width: 1.5, points, ...fill, ...dash, ...shape });
     if (!trace.low || !trace.high) continue;
     const edge: uPlot.Series = { stroke: "transparent", width: 0, points: { show: false } };
     series.push(edge, edge);
@@ -178,6 +185,25 @@ function drawGaps(u: uPlot, trace: Trace | undefined, colour: string): void {
   ctx.restore();
 }
 
+/** A small triangle at the top for each stall. */
+function drawStalls(u: uPlot, stalls: NonNullable<Panel["stalls"]>, colour: string): void {
+  const { ctx } = u;
+  const { left, top, width } = u.bbox;
+  const size = 4 * devicePixelRatio;
+  ctx.save();
+  ctx.fillStyle = colour;
+  for (const ms of stalls.timesMs) {
+    const x = u.valToPos(ms, "x", true);
+    if (x < left || x > left + width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x - size, top);
+    ctx.lineTo(x + size, top);
+    ctx.lineTo(x, top + 1.6 * size);
+    ctx.fill();
+  }
+  ctx.restore();
+}
+
 /** Ticks at round times, counted from the job's start or from midnight. */
 function timeSplits(min: number, max: number, incr: number, context: DrawContext): number[] {
   const zoneMs = context.zone === "local" ? new Date(min).getTimezoneOffset() * 60_000 : 0;
@@ -232,7 +258,7 @@ export function freeRange(min: number | null, max: number | null): [number, numb
 }
 
 export function optionsOf(panel: Panel, context: DrawContext, width: number, sync: string, act: Actions): uPlot.Options {
-  const { series, bands } = seriesOf(panel, context.palette);
+  const { series, bands } = seriesOf(panel, context.palette, act.ends);
   return {
     width,
     height: kHeight,
@@ -252,7 +278,10 @@ export function optionsOf(panel: Panel, context: DrawContext, width: number, syn
     },
     hooks: {
       drawClear: [(u) => drawGaps(u, panel.sparse ? undefined : panel.traces[0], context.palette.line)],
-      draw: [(u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, context.palette)],
+      draw: [
+        (u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, context.palette),
+        (u) => drawStalls(u, act.stalls() ?? kNoStalls, context.palette.threshold),
+      ],
       setCursor: [(u) => act.moved(u.cursor.idx ?? null)],
       setSelect: [
         (u) => {

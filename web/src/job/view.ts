@@ -42,7 +42,8 @@ export function wholeOf(job: Job, metrics: Metrics | null, steps: Steps | null):
   const fromMs = startMs(job);
   const ends = (metrics?.series ?? []).map((series) => lastOf(series.times_us));
   const starts = (steps?.ranks ?? []).map((rank) => lastOf(rank.series.start_us));
-  const toMs = Math.max(fromMs + 10 * kLeastMs, (job.ended_us ?? 0) / 1000, ...ends, ...starts);
+  const seen = job.ended_us === null ? job.nodes.map(({ last_seen_us }) => (last_seen_us ?? 0) / 1000) : [];
+  const toMs = Math.max(fromMs + 10 * kLeastMs, (job.ended_us ?? 0) / 1000, ...ends, ...starts, ...seen);
   return { fromMs, toMs };
 }
 

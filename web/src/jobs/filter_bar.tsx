@@ -142,10 +142,23 @@ function Created() {
   );
 }
 
+/** The group that the link names, and the way back to all. */
+function Group() {
+  const group = valueOf(search.value, "group");
+  if (group === "") return null;
+  return (
+    <button type="button" class="chip" onClick={() => setKeys({ group: null, cursor: null })}>
+      Group {group} <span aria-hidden="true">✕</span>
+      <span class="unseen">: show all groups</span>
+    </button>
+  );
+}
+
 export function FilterBar() {
   return (
     <form class="filters" role="search" aria-label="Jobs" onSubmit={(event) => event.preventDefault()}>
       <Search />
+      <Group />
       <StatusFilter />
       <RuleFilter />
       <Created />

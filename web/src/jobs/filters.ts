@@ -16,14 +16,25 @@ export const kSpans: readonly Span[] = [
   { value: "", word: "any time" },
   { value: "now-1h", word: "last hour" },
   { value: "now-24h", word: "last 24 hours" },
+  { value: "today", word: "today" },
+  { value: "yesterday", word: "yesterday" },
   { value: "now-7d", word: "last 7 days" },
   { value: "now-30d", word: "last 30 days" },
 ];
 
 const kUnitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** "now-7d", a day or an RFC 3339 time, as the service wants it; null when it is none of these. */
+/** The begin of today in the reader's own time zone, or of the day `back` days before. */
+function midnight(nowMs: number, back: number): string {
+  const day = new Date(nowMs);
+  day.setHours(0, 0, 0, 0);
+  day.setDate(day.getDate() - back);
+  return day.toISOString();
+}
+
+/** "now-7d", "today", "yesterday", a day or an RFC 3339 time, as the service wants it; null when it is none of these. */
 export function asTime(text: string, nowMs: number): string | null {
+  if (text === "today" || text === "yesterday") return midnight(nowMs, text === "today" ? 0 : 1);
   const back = /^now-(\d{1,5})([mhd])$/.exec(text);
   if (back) return new Date(nowMs - Number(back[1]) * (kUnitMs[back[2] ?? "m"] ?? 0)).toISOString();
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return asTime(`${text}T00:00:00Z`, nowMs);
@@ -43,42 +54,44 @@ export function asParameters(search: string, nowMs: number): Record<string, stri
   const issue = valueOf(search, "issue");
   return {
     name_contains: valueOf(search, "q"),
+    group: valueOf(search, "group"),
     status: valueOf(search, "status"),
     rule: issue === kAnyRule || issue in kVerdicts ? null : issue,
     rule_status: issue === "" || issue in kVerdicts ? null : "IssuesFound,Error",
     verdict: issue in kVerdicts ? issue : null,
     created_after: asTime(valueOf(search, "after"), nowMs),
-    created_before: asEnd(valueOf(search, "before"), nowMs),
+    created_before: valueOf(search, "after") === "yesterday" ? asTime("today", nowMs) : asEnd(valueOf(search, "before"), nowMs),
     sort: valueOf(search, "sort"),
     cursor: valueOf(search, "cursor"),
   };
 }
 
 export const kCleared: Changes = {
-  q: null, status: null, issue: null, after: null, before: null, cursor: null,
+  q: null, group: null, status: null, issue: null, after: null, before: null, cursor: null,
 };
 
 export function isFiltered(search: string): boolean {
-  return (["q", "status", "issue", "after", "before"] as const).some((key) => valueOf(search, key) !== "");
+  return (["q", "group", "status", "issue", "after", "before"] as const).some((key) => valueOf(search, key) !== "");
 }
 
 /** The filters in words, for "No job matches …". */
 export function inWords(search: string): string {
-  const value = (key: "q" | "status" | "issue" | "after" | "before") => valueOf(search, key);
+  const value = (key: "q" | "group" | "status" | "issue" | "after" | "before") => valueOf(search, key);
   const parts: string[] = [];
   if (value("q")) parts.push(`a name with “${value("q")}”`);
+  if (value("group")) parts.push(`the group “${value("group")}”`);
   if (value("status")) parts.push(`status ${value("status").replaceAll(",", " or ")}`);
   if (value("issue") === kAnyRule) parts.push("a rule in trouble");
   else if (kVerdicts[value("issue")]) parts.push(kVerdicts[value("issue")] ?? "");
   else if (value("issue")) parts.push(`${value("issue")} in trouble`);
   const span = kSpans.find(({ value: known }) => known !== "" && known === value("after"));
-  if (value("after")) parts.push(span ? `created in the ${span.word}` : `created from ${value("after")}`);
+  if (value("after")) parts.push(span ? `created ${/^(today|yesterday)$/.test(span.value) ? "" : "in the "}${span.word}` : `created from ${value("after")}`);
   if (value("before")) parts.push(`created until ${value("before")}`);
   return parts.join(", ");
 }
 
 /** The part of a link that decides which jobs are listed. */
 export function listKey(search: string): string {
-  const keys = ["q", "status", "issue", "after", "before", "sort", "cursor"] as const;
+  const keys = ["q", "group", "status", "issue", "after", "before", "sort", "cursor"] as const;
   return withKeys("", Object.fromEntries(keys.map((key) => [key, valueOf(search, key)])));
 }

@@ -80,12 +80,20 @@ function SortHead({ sort, children }: HeadProps) {
   );
 }
 
+function GroupLink({ group }: { readonly group: string }) {
+  return (
+    <a class="group" href={`/jobs${withKeys("", { group })}`}>
+      {group}
+    </a>
+  );
+}
+
 function Row({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone }) {
   return (
     <tr>
       <th scope="row">
         <JobLink name={job.name} />
-        {job.group ? <span class="group">{job.group}</span> : null}
+        {job.group ? <GroupLink group={job.group} /> : null}
       </th>
       <td>
         <JobState status={job.status} secondary={job.secondary_status} />

@@ -137,6 +137,27 @@ TEST(Check, CountsTheSeriesOfEachCollector) {
   EXPECT_NE(Find(lines, "one tick").find(" us"), std::string::npos);
 }
 
+TEST(Check, SaysWhatSourcesAndDriverCallsCost) {
+  const auto tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  setenv("LD_LIBRARY_PATH", (tests / "fake_nvml").c_str(), 1);
+  setenv("FAKE_NVML_CHARGES", "1", 1);
+  setenv("FAKE_NVML_GPUS", "8", 1);
+  AgentProcess agent({"check", "--cost", "--budget", "0.04"});
+  for (const char* name : {"LD_LIBRARY_PATH", "FAKE_NVML_CHARGES", "FAKE_NVML_GPUS"})
+    unsetenv(name);
+  EXPECT_EQ(agent.Wait(), 0);
+  agent.WaitForEnd();
+  const std::string said = agent.out();
+  for (const char* text : {"cost of reading", "% of a core; a tick", "the budget is 0.04 %",
+                           "processor counters are read every", "GpmSampleGet", "us of CPU"}) {
+    EXPECT_NE(said.find(text), std::string::npos) << text << " in:\n" << said;
+  }
+  AgentProcess brief({"check"});
+  EXPECT_EQ(brief.Wait(), 0);
+  brief.WaitForEnd();
+  EXPECT_EQ(brief.out().find("cost of"), std::string::npos);
+}
+
 TEST(Check, EndsWithWhatItFound) {
   setenv("KINETO_USE_DAEMON", "1", 1);
   AgentProcess fine({"check"});

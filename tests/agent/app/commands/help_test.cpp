@@ -13,7 +13,8 @@ using test::AgentProcess;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-constexpr const char* kCommands[] = {"run", "daemon", "top", "check", "flush", "record", "replay"};
+constexpr const char* kCommands[] = {"run",   "daemon", "top",    "check",
+                                     "flush", "record", "replay", "import"};
 
 std::string OutOf(std::vector<std::string> words) {
   AgentProcess program(std::move(words));

@@ -57,7 +57,7 @@ struct RunStopTest : testing::Test {
 TEST_F(RunStopTest, ACommandIsEndedWithSigterm) {
   AskToStop();
   AgentProcess agent(Run("exec sleep 1000", {"--allow", "interval,stop"}));
-  EXPECT_EQ(agent.Wait(), 128 + SIGTERM);
+  EXPECT_EQ(agent.Wait(), -SIGTERM);
   EXPECT_EQ(Event("started")["facts"]["allows"], Json({"interval", "stop"}));
   EXPECT_EQ(Event("answered")["outcome"], "done");
   EXPECT_EQ(Event("ended")["signal"], SIGTERM);
@@ -79,7 +79,7 @@ TEST_F(RunStopTest, WhatDoesNotEndIsKilledWithAllThatItStarted) {
       Format("trap '' TERM; sleep 1000 & echo $! > {}; {}; wait; wait", child, Ready());
   AgentProcess agent(Run(script, {"--allow", "stop", "--grace", "1s"}));
   AskOnceReady();
-  EXPECT_EQ(agent.Wait(), 128 + SIGKILL);
+  EXPECT_EQ(agent.Wait(), -SIGKILL);
   EXPECT_THAT(agent.err(), HasSubstr("2 processes have not ended within 1 s: SIGKILL"));
   pid_t pid = 0;
   ASSERT_TRUE(std::ifstream(child) >> pid);
@@ -93,7 +93,7 @@ TEST_F(RunStopTest, WhatIsNotAllowedIsRefused) {
   EXPECT_EQ(Event("answered")["reason"], "the agent was started without --allow stop");
   EXPECT_EQ(Event("started")["facts"]["allows"], Json({"interval", "spans"}));
   agent.Signal(SIGINT);
-  EXPECT_EQ(agent.Wait(), 128 + SIGINT);
+  EXPECT_EQ(agent.Wait(), -SIGINT);
 }
 
 // The rank stands for one that another agent of this node started for the same job.
@@ -106,7 +106,7 @@ TEST_F(RunStopTest, RanksThatItHearsEndWithTheCommand) {
   AgentProcess agent(Run(Format("({} &) ; exec sleep 1000", other), {"--allow", "stop"}));
   EXPECT_TRUE(Eventually([&] { return !Event("rank").empty(); }));
   AskToStop();
-  EXPECT_EQ(agent.Wait(), 128 + SIGTERM);
+  EXPECT_EQ(agent.Wait(), -SIGTERM);
   EXPECT_FALSE(Event("rank_ended").empty());
 }
 

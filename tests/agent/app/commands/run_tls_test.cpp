@@ -53,7 +53,7 @@ TEST_F(RunTlsTest, DeliversWithTheTokenOfItsFile) {
   AgentProcess agent(Run("exit 3", {"--token-file", File("token")}));
   EXPECT_EQ(agent.Wait(), 3);
   EXPECT_EQ(service.Events(R"("event":"ended")").size(), 1u);
-  EXPECT_EQ(service.connections(), 1);
+  EXPECT_EQ(service.connections(), 2);  // for the name, and for the pushes
 }
 
 TEST_F(RunTlsTest, KeepsEverythingUntilItsTokenFileIsReplaced) {

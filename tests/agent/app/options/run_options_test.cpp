@@ -47,7 +47,7 @@ TEST(RunOptions, NamesWhatIsWrong) {
   EXPECT_NE(RunOptionsError({}).find("command to run is missing"), std::string::npos);
   EXPECT_NE(RunOptionsError({"--", ""}).find("command to run is missing"), std::string::npos);
   EXPECT_NE(RunOptionsError({"--server", "h:80", "--", "x"}).find("--server"), std::string::npos);
-  EXPECT_NE(RunOptionsError({"--job", "a_b", "--", "x"}).find("a_b"), std::string::npos);
+  EXPECT_NE(RunOptionsError({"--job", "a b", "--", "x"}).find("a b"), std::string::npos);
   EXPECT_NE(RunOptionsError({"--job", std::string(64, 'a').c_str(), "--", "x"}).find("63"),
             std::string::npos);
   EXPECT_NE(RunOptionsError({"--node", "a\tb", "--", "x"}).find("--node"), std::string::npos);
@@ -59,9 +59,46 @@ TEST(RunOptions, NamesWhatIsWrong) {
   }
 }
 
-TEST(RunOptions, WantsServerAndJob) {
+TEST(RunOptions, TakesTheUsualServerWhereNobodyNamesOne) {
+  const auto options = Read({"--job", "j", "--", "x"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->uplink.server, "http://127.0.0.1:8080");
+  EXPECT_TRUE(options->assumes_server);
+  setenv("STEPSCOPE_SERVER", "http://monitor:1", 1);
+  const auto named = Read({"--job", "j", "--", "x"});
+  unsetenv("STEPSCOPE_SERVER");
+  ASSERT_TRUE(named.ok());
+  EXPECT_EQ(named->uplink.server, "http://monitor:1");
+  EXPECT_FALSE(named->assumes_server);
+}
+
+TEST(RunOptions, MakesANameOfOneWithUnderscoresAndDots) {
+  const auto options = Read({"--job", "bert_base.v2", "--", "x"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->job, "bert-base-v2");
+  EXPECT_EQ(options->job_as_given, "bert_base.v2");
+  EXPECT_EQ(Read({"--job", "a-b", "--", "x"})->job_as_given, "");
+  EXPECT_FALSE(Read({"--job", "_a", "--", "x"}).ok());
+}
+
+TEST(RunOptions, ReadsWhatStaysOnTheNode) {
+  const auto options =
+      Read({"--job", "j", "--no-command", "--hide", "licence", "--hide", "seed", "--", "x"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_FALSE(options->secrets.sends_command);
+  EXPECT_EQ(options->secrets.more_names, (std::vector<std::string>{"licence", "seed"}));
+  EXPECT_FALSE(Read({"--job", "j", "--hide", "", "--", "x"}).ok());
+}
+
+TEST(RunOptions, ReadsTheBudgetOfTheSources) {
+  EXPECT_DOUBLE_EQ(Read({"--job", "j", "--", "x"})->core_share, 0.0006);
+  EXPECT_DOUBLE_EQ(Read({"--job", "j", "--budget", "0.5", "--", "x"})->core_share, 0.005);
+  for (const char* budget : {"0", "-1", "101", "x", "", "nan", "1e9"})
+    EXPECT_FALSE(Read({"--job", "j", "--budget", budget, "--", "x"}).ok()) << budget;
+}
+
+TEST(RunOptions, WantsAJob) {
   for (const char* name : {"SLURM_JOB_ID", "KUBERNETES_SERVICE_HOST"}) unsetenv(name);
-  EXPECT_NE(Read({"--job", "j", "--", "x"}).error().message.find("--server"), std::string::npos);
   EXPECT_NE(Read({"--server", "http://h", "--", "x"}).error().message.find("--job"),
             std::string::npos);
 }

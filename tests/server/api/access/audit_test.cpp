@@ -40,8 +40,12 @@ class AuditTest : public ApiTest {
     std::string target = call.substr(space + 1);
     const std::size_t from = target.find('{');
     if (from != target.npos) target.replace(from, target.find('}') - from + 1, change.id);
+    const std::size_t second = target.find("{id}");
+    if (second != target.npos) target.replace(second, 4, "2");  // the window of the trace
     return service_.AskAs(admin_.text, call.substr(0, space), target,
-                          change.body.is_null() ? "" : Dump(change.body));
+                          change.body.is_null() ? "" : Dump(change.body),
+                          target.ends_with("/traces") ? "Content-Type: application/octet-stream\r\n"
+                                                      : ApiService::kJsonHeader);
   }
   // Gives up the first message.
   void GiveUpTheMessage() {
@@ -69,6 +73,13 @@ TEST_F(AuditTest, EveryRouteThatChangesSomethingIsWrittenDown) {
        "job.change",
        "new"},
       {"POST /api/v1/jobs/{name}/windows", "mlp", {{"start_step", 9}}, 201, "window.ask", "mlp"},
+      {"POST /api/v1/jobs/{name}/traces",
+       "mlp",
+       {{{"ph", "X"}, {"name", "op"}, {"ts", 1}, {"dur", 1}}},
+       201,
+       "trace.import",
+       "mlp"},
+      {"DELETE /api/v1/jobs/{name}/windows/{id}", "mlp", nullptr, 204, "window.delete", "mlp"},
       {"POST /api/v1/jobs/{name}/stop", "new", nullptr, 202, "job.stop", "new"},
       {"DELETE /api/v1/jobs/{name}", "new", nullptr, 204, "job.delete", "new"},
       {"POST /api/v1/webhooks",

@@ -53,6 +53,24 @@ TEST_F(StepsTest, PercentilesPhasesAndHistogramAddUp) {
   EXPECT_EQ(rank["series"]["phases_seconds"], Json({{"data", {0.025, 0.05, 0.075, 0.1}}}));
 }
 
+TEST_F(StepsTest, SingleStepsOfASpanAreThoseThatBeganInIt) {
+  Push(agent_.Steps(0, kStartUs, std::vector<std::int64_t>(10, 100), 0.5));
+  const auto starts = [&](std::int64_t from_us, std::int64_t to_us, int limit) {
+    const Json answer = Ask(Format("?format=rows&limit={}&from_us={}&to_us={}", limit,
+                                   kStartUs + from_us, kStartUs + to_us));
+    std::vector<std::int64_t> steps;
+    for (const Json& row : answer["items"])
+      steps.push_back(row["start_us"].get<std::int64_t>() - kStartUs);
+    return std::pair(steps, answer["next"].is_null());
+  };
+  EXPECT_EQ(starts(200'000, 400'000, 5),
+            std::pair(std::vector<std::int64_t>({200'000, 300'000, 400'000}), true));
+  EXPECT_EQ(starts(200'001, 299'999, 5), std::pair(std::vector<std::int64_t>(), true));
+  EXPECT_EQ(starts(200'000, 900'000, 2),
+            std::pair(std::vector<std::int64_t>({200'000, 300'000}), false));
+  EXPECT_EQ(starts(400'000, 200'000, 2), std::pair(std::vector<std::int64_t>(), true));
+}
+
 TEST_F(StepsTest, ALongRunIsDrawnInAtMostFiveHundredPoints) {
   Push(agent_.Steps(0, kStartUs, std::vector<std::int64_t>(3'000, 10), 0.5));
   const Json series = Ask()["ranks"][0]["series"];
@@ -135,7 +153,8 @@ TEST_F(StepsTest, NoRankIsLeftOutOfFew) {
 TEST_F(StepsTest, WrongQueriesAreRefusedByName) {
   for (const std::string query :
        {"rank=7", "rank=-1", "bins=0", "format=csv", "limit=5", "cursor=MTIz",
-        "format=rows&cursor=AAAA", "most=0", "most=257", "format=rows&most=1"}) {
+        "format=rows&cursor=AAAA", "from_us=1", "to_us=1", "format=rows&from_us=-1", "most=0",
+        "most=257", "format=rows&most=1"}) {
     const std::string answer = service_.Get("/api/v1/jobs/mlp/steps?" + query);
     EXPECT_EQ(StatusOf(answer), 400) << query << answer;
   }

@@ -150,7 +150,7 @@ TEST(Migrate, DistributesTheTablesOnceWhereCitusIsInstalled) {
   ASSERT_TRUE(Migrate(*connection));
   ASSERT_TRUE(Migrate(*connection));
   const auto calls = connection->Query("select said from calls order by call");
-  ASSERT_EQ(calls->size(), 19u);
+  ASSERT_EQ(calls->size(), 21u);
   EXPECT_EQ(calls->Text(0, 0), "jobs");
   EXPECT_EQ(calls->Text(1, 0), "nodes job_id default");
   EXPECT_EQ(calls->Text(2, 0), "ranks job_id nodes");

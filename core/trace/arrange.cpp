@@ -1,0 +1,147 @@
+#include "core/trace/arrange.h"
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+#include <unordered_map>
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kProfilerStep = "ProfilerStep#", kOptimizerStep = "Optimizer.step#";
+constexpr std::size_t kMostSteps = 100'000;
+
+bool ComesFirst(const TraceSpan& one, const TraceSpan& other) {
+  const auto key = [](const TraceSpan& span) {
+    return std::tuple(span.track, span.start_ns, -span.duration_ns, span.kind, span.name,
+                      span.correlation, span.external);
+  };
+  return key(one) < key(other);
+}
+
+// Only what carries a number can be told from a second span of the same kind at the same time.
+bool IsSame(const TraceSpan& one, const TraceSpan& other) {
+  return (one.correlation != 0 || one.external != 0) && one.track == other.track &&
+         one.start_ns == other.start_ns && one.duration_ns == other.duration_ns &&
+         one.kind == other.kind && one.name == other.name && one.correlation == other.correlation &&
+         one.external == other.external;
+}
+
+void RemoveDuplicates(Trace& trace) {
+  const auto end = std::unique(trace.spans.begin(), trace.spans.end(), IsSame);
+  const auto removed = static_cast<std::uint64_t>(trace.spans.end() - end);
+  if (removed == 0) return;
+  for (TraceTrack& track : trace.tracks) track.spans = 0;
+  trace.spans.erase(end, trace.spans.end());
+  for (const TraceSpan& span : trace.spans) ++trace.tracks[span.track].spans;
+  trace.faults["duplicate"] += removed;
+}
+
+std::vector<TraceStep> FindProfilerSteps(const Trace& trace) {
+  std::vector<TraceStep> steps;
+  for (const TraceSpan& span : trace.spans) {
+    if (span.kind != SpanKind::kAnnotation || steps.size() >= kMostSteps) continue;
+    const std::string_view name = trace.NameOf(span);
+    if (!name.starts_with(kProfilerStep)) continue;
+    const std::string_view digits = name.substr(kProfilerStep.size());
+    std::int64_t number = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (read.ec != std::errc() || number < 0 || span.duration_ns == 0) continue;
+    steps.push_back({number, span.start_ns, span.end_ns()});
+  }
+  return steps;
+}
+
+// From the end of one optimizer step to the end of the next; the first from the first span on.
+std::vector<TraceStep> FindOptimizerSteps(const Trace& trace, std::int64_t first_ns) {
+  std::vector<TraceStep> steps;
+  std::uint16_t track = 0;
+  for (const TraceSpan& span : trace.spans) {
+    if (span.kind != SpanKind::kAnnotation || steps.size() >= kMostSteps) continue;
+    if (!std::string_view(trace.NameOf(span)).starts_with(kOptimizerStep)) continue;
+    if (steps.empty()) track = span.track;
+    if (span.track != track) continue;  // one thread counts steps
+    const std::int64_t begin = steps.empty() ? first_ns : steps.back().end_ns;
+    if (span.end_ns() <= begin) continue;
+    steps.push_back({static_cast<std::int64_t>(steps.size()), begin, span.end_ns()});
+  }
+  return steps;
+}
+
+std::int64_t FirstOf(const Trace& trace) {
+  std::int64_t first = INT64_MAX;
+  for (const TraceSpan& span : trace.spans) {
+    if (span.kind != SpanKind::kOther) first = std::min(first, span.start_ns);
+  }
+  return first;
+}
+
+void FindSteps(Trace& trace) {
+  trace.steps = FindProfilerSteps(trace);
+  trace.step_markers = StepMarkers::kProfiler;
+  if (trace.steps.empty()) {
+    trace.steps = FindOptimizerSteps(trace, FirstOf(trace));
+    trace.step_markers = StepMarkers::kOptimizer;
+  }
+  if (trace.steps.empty()) trace.step_markers = StepMarkers::kNone;
+  std::ranges::sort(trace.steps, {}, [](const TraceStep& step) {
+    return std::tuple(step.start_ns, -step.end_ns, step.number);
+  });
+  // A second thread has the same markers, and markers that overlap count time twice.
+  std::vector<TraceStep> kept;
+  for (const TraceStep& step : trace.steps) {
+    if (kept.empty() || step.start_ns >= kept.back().end_ns) kept.push_back(step);
+  }
+  if (kept.size() < trace.steps.size())
+    trace.faults["overlapping_steps"] += trace.steps.size() - kept.size();
+  trace.steps = std::move(kept);
+}
+
+std::int32_t StepAt(const std::vector<TraceStep>& steps, std::int64_t at_ns) {
+  const auto next = std::ranges::upper_bound(steps, at_ns, {}, &TraceStep::start_ns);
+  if (next == steps.begin() || at_ns >= std::prev(next)->end_ns) return kNoStep;
+  return static_cast<std::int32_t>(next - steps.begin() - 1);
+}
+
+void AssignSteps(Trace& trace) {
+  if (trace.steps.empty()) return;
+  std::unordered_map<std::uint32_t, std::int32_t> step_of_launch;
+  for (TraceSpan& span : trace.spans) {
+    if (trace.tracks[span.track].on_device) continue;
+    span.step = StepAt(trace.steps, span.start_ns);
+    const bool joins = span.kind == SpanKind::kLaunch && span.correlation != 0;
+    if (joins) step_of_launch[span.correlation] = span.step;
+  }
+  for (TraceSpan& span : trace.spans) {
+    if (!IsDeviceWork(span.kind)) continue;
+    const auto launch = step_of_launch.find(span.correlation);
+    if (launch != step_of_launch.end()) span.step = launch->second;
+  }
+}
+
+// Moves the zero of all times to the first of them. Microseconds since 1970 need no base of the
+// file; small numbers without one lie on a clock of their own.
+void Rebase(Trace& trace) {
+  constexpr std::int64_t kYear2001Ns = 1'000'000'000'000'000'000;
+  std::int64_t first = trace.memory.empty() ? INT64_MAX : trace.memory.front().at_ns;
+  for (const TraceSpan& span : trace.spans) first = std::min(first, span.start_ns);
+  if (first == INT64_MAX) return;
+  if (!trace.has_base && first >= kYear2001Ns) trace.has_base = true;
+  for (TraceSpan& span : trace.spans) span.start_ns -= first;
+  for (MemoryEvent& event : trace.memory) event.at_ns -= first;
+  for (TraceStep& step : trace.steps) step.start_ns -= first, step.end_ns -= first;
+  trace.base_ns = trace.base_ns < INT64_MAX - first ? trace.base_ns + first : first;
+}
+
+}  // namespace
+
+void Arrange(Trace& trace) {
+  std::ranges::sort(trace.spans, ComesFirst);
+  RemoveDuplicates(trace);
+  std::ranges::stable_sort(trace.memory, {}, &MemoryEvent::at_ns);
+  FindSteps(trace);
+  AssignSteps(trace);
+  Rebase(trace);
+}
+
+}  // namespace stepscope

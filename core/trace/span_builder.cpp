@@ -1,0 +1,259 @@
+#include "core/trace/span_builder.h"
+
+#include <algorithm>
+
+#include "core/trace/span_kinds.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kLongestNs = 86'400'000'000'000;  // a day: what is longer is no duration
+constexpr std::uint32_t kMostNumber = 0xffffffff;
+
+std::uint32_t SmallNumberOf(std::string_view token) {
+  const auto number = token.empty() ? std::nullopt : IntegerOf(token);
+  return number && *number > 0 && *number <= kMostNumber ? static_cast<std::uint32_t>(*number) : 0;
+}
+
+std::int64_t NumberOr(std::string_view token, std::int64_t otherwise) {
+  return token.empty() ? otherwise : IntegerOf(token).value_or(otherwise);
+}
+
+// The value of a member of an object as it stands; "" when there is none. For small objects.
+std::string_view MemberOf(std::string_view object, std::string_view wanted) {
+  JsonCursor cursor{object.data(), object.data() + object.size()};
+  if (Expect(cursor, '{') != Scan::kOk) return {};
+  for (;;) {
+    SkipSpace(cursor);
+    if (cursor.empty() || *cursor.at == '}') return {};
+    if (*cursor.at == ',') {
+      ++cursor.at;
+      continue;
+    }
+    std::string_view key, raw;
+    if (ReadText(cursor, key) != Scan::kOk || Expect(cursor, ':') != Scan::kOk) return {};
+    if (SkipValue(cursor, raw) != Scan::kOk) return {};
+    if (key == wanted) return raw;
+  }
+}
+
+std::string TextIn(std::string_view raw) {
+  if (raw.size() >= 2 && raw.front() == '"') raw = raw.substr(1, raw.size() - 2);
+  return Unescape(raw, 256);
+}
+
+bool IsTrue(std::string_view raw) {
+  return raw == "1" || raw == "true";
+}
+
+// An occupancy in percent, in hundredths of it.
+std::int32_t OccupancyOf(std::string_view token) {
+  const auto thousandths = token.empty() ? std::nullopt : NanosecondsOf(token);
+  if (!thousandths || *thousandths < 0 || *thousandths > 100'000) return -1;
+  return static_cast<std::int32_t>(*thousandths / 10);
+}
+
+}  // namespace
+
+void SpanBuilder::Count(std::string_view reason) {
+  const auto found = trace_.faults.find(reason);
+  if (found != trace_.faults.end()) {
+    ++found->second;
+  } else {
+    trace_.faults.emplace(reason, 1);
+  }
+}
+
+void SpanBuilder::AddEvent(const TraceEvent& event) {
+  ++trace_.events;
+  if (event.phase == "X") return AddSpan(event);
+  if (event.phase == "M") return AddMetadata(event);
+  if (event.phase == "i" || event.phase == "I") {
+    if (event.name == "[memory]") AddMemory(event);
+    return;
+  }
+  // Arrows between spans: launches are joined by correlation, which is more reliable.
+  if (event.phase == "s" || event.phase == "t" || event.phase == "f") return;
+  Count(event.phase.empty() ? "no_phase" : "phase_not_read");
+}
+
+std::uint32_t SpanBuilder::NameOf(std::string_view raw) {
+  if (raw.empty()) return 0;
+  raw = raw.substr(0, limits_.name_bytes);
+  if (const auto known = names_.find(raw); known != names_.end()) return known->second;
+  if (trace_.names.size() >= limits_.names ||
+      dictionary_bytes_ + raw.size() > limits_.dictionary_bytes) {
+    Count("names_beyond_limit");
+    return 0;
+  }
+  dictionary_bytes_ += raw.size();
+  const auto id = static_cast<std::uint32_t>(trace_.names.size());
+  trace_.names.push_back(Unescape(raw, limits_.name_bytes));
+  names_.emplace(raw, id);
+  return id;
+}
+
+// -1 when there is no room for one more.
+int SpanBuilder::TrackOf(const TraceEvent& event, bool on_device) {
+  track_key_.assign(event.process.substr(0, 256));
+  track_key_ += on_device ? '\1' : '\2';
+  track_key_.append(event.thread.substr(0, 256));
+  if (track_key_ == last_track_key_) return last_track_;
+  auto known = tracks_.find(track_key_);
+  if (known == tracks_.end()) {
+    if (trace_.tracks.size() >= limits_.tracks) return -1;
+    known = tracks_.emplace(track_key_, trace_.tracks.size()).first;
+    TraceTrack track;
+    track.process = Unescape(event.process.substr(0, 256), 256);
+    track.thread = Unescape(event.thread.substr(0, 256), 256);
+    track.on_device = on_device;
+    if (on_device) {
+      track.device = NumberOr(event.device, NumberOr(event.process, -1));
+      track.stream = NumberOr(event.stream, NumberOr(event.thread, -1));
+    }
+    trace_.tracks.push_back(std::move(track));
+  }
+  last_track_key_ = track_key_;
+  return last_track_ = static_cast<int>(known->second);
+}
+
+SpanKind SpanBuilder::KindOf(const TraceEvent& event, std::uint32_t name) {
+  SpanKind kind = SpanKind::kOther;
+  if (!event.category.empty()) {
+    kind = KindOfCategory(event.category);
+  } else if (event.name.starts_with("ProfilerStep#") || event.name.starts_with("Optimizer.") ||
+             event.name.starts_with("enumerate(DataLoader)")) {
+    kind = SpanKind::kAnnotation;  // the format of PyTorch 1.13 without Kineto has no categories
+  } else if (event.process == "CUDA functions") {
+    kind = SpanKind::kKernel;
+  } else if (event.process == "CPU functions") {
+    kind = SpanKind::kOperator;
+  }
+  const bool kernel = kind == SpanKind::kKernel;
+  return kernel && IsCommunication(trace_.names[name]) ? SpanKind::kCommunication : kind;
+}
+
+std::uint32_t SpanBuilder::DetailOf(const TraceEvent& event, SpanKind kind) {
+  SpanDetail detail;
+  if (IsDeviceWork(kind)) {
+    detail.bytes = NumberOr(event.bytes, -1);
+    detail.occupancy = OccupancyOf(event.occupancy);
+    detail.grid = NameOf(event.grid);
+    detail.block = NameOf(event.block);
+    detail.graph = NumberOr(event.graph, 0);
+  } else if (kind == SpanKind::kLaunch) {
+    detail.bytes = NumberOr(event.bytes, -1);
+  } else {
+    detail.shapes = NameOf(event.shapes);
+    detail.types = NameOf(event.types);
+  }
+  if (!event.collective.empty()) {
+    detail.collective = NameOf(event.collective);
+    detail.group = NameOf(event.group);
+    detail.types = NameOf(event.element_type);
+    detail.group_size = NumberOr(event.group_size, -1);
+    detail.in_elements = NumberOr(event.in_elements, -1);
+    detail.out_elements = NumberOr(event.out_elements, -1);
+  }
+  if (detail == SpanDetail{}) return kNoDetail;
+  const auto known = details_.find(detail);
+  if (known != details_.end()) return known->second;
+  if (trace_.details.size() >= limits_.details) {
+    Count("details_beyond_limit");
+    return kNoDetail;
+  }
+  const auto id = static_cast<std::uint32_t>(trace_.details.size());
+  trace_.details.push_back(detail);
+  details_.emplace(detail, id);
+  return id;
+}
+
+void SpanBuilder::AddSpan(const TraceEvent& event) {
+  if (trace_.spans.size() >= limits_.spans) return Count("spans_beyond_limit");
+  const auto start = NanosecondsOf(event.start);
+  if (event.start.empty()) return Count("no_start");
+  if (!start || *start < 0) return Count("bad_start");
+  const auto duration =
+      event.duration.empty() ? std::optional<std::int64_t>(0) : NanosecondsOf(event.duration);
+  if (event.duration.empty()) Count("no_duration");
+  if (!duration || *duration < 0 || *duration > kLongestNs) return Count("bad_duration");
+  const std::uint32_t name = NameOf(event.name);
+  if (name == 0) Count("no_name");
+  const SpanKind kind = KindOf(event, name);
+  const bool on_device =
+      IsDeviceWork(kind) || kind == SpanKind::kSync || kind == SpanKind::kGpuAnnotation;
+  if (on_device && *start == 0) return Count("no_start");  // a record that was never filled in
+  const int track = TrackOf(event, on_device);
+  if (track < 0) return Count("tracks_beyond_limit");
+  ++trace_.tracks[static_cast<std::size_t>(track)].spans;
+  trace_.spans.push_back({.start_ns = *start,
+                          .duration_ns = *duration,
+                          .name = name,
+                          .correlation = SmallNumberOf(event.correlation),
+                          .external = SmallNumberOf(event.external_id),
+                          .detail = DetailOf(event, kind),
+                          .track = static_cast<std::uint16_t>(track),
+                          .kind = kind});
+}
+
+void SpanBuilder::AddMemory(const TraceEvent& event) {
+  const auto at = NanosecondsOf(event.start);
+  const auto bytes = IntegerOf(event.bytes);
+  if (!at || *at < 0 || !bytes) return Count("bad_memory_event");
+  if (trace_.memory.size() >= limits_.memory_events) return Count("memory_beyond_limit");
+  const int track = TrackOf(event, false);
+  if (track < 0) return Count("tracks_beyond_limit");
+  const bool on_device = NumberOr(event.device_type, 0) != 0;
+  const std::int64_t device =
+      on_device ? std::clamp<std::int64_t>(NumberOr(event.device_id, 0), 0, 65'535) : -1;
+  trace_.memory.push_back({.at_ns = *at,
+                           .bytes = *bytes,
+                           .allocated = NumberOr(event.allocated, -1),
+                           .reserved = NumberOr(event.reserved, -1),
+                           .device = static_cast<std::int32_t>(device),
+                           .track = static_cast<std::uint16_t>(track)});
+}
+
+void SpanBuilder::AddMetadata(const TraceEvent& event) {
+  if (process_names_.size() + thread_names_.size() >= 2 * limits_.tracks) return;
+  const std::string process = Unescape(event.process, 256);
+  if (event.name == "process_name") process_names_[process] = Unescape(event.label, 256);
+  if (event.name == "thread_name") {
+    thread_names_[process + '\1' + Unescape(event.thread, 256)] = Unescape(event.label, 256);
+  }
+}
+
+void SpanBuilder::AddMember(std::string_view key, std::string_view raw) {
+  if (key == "baseTimeNanoseconds") {
+    const auto base = IntegerOf(raw);
+    trace_.has_base = base && *base >= 0;
+    trace_.base_ns = trace_.has_base ? *base : 0;
+  }
+  if (key == "distributedInfo") {
+    trace_.rank = NumberOr(MemberOf(raw, "rank"), -1);
+    trace_.world_size = NumberOr(MemberOf(raw, "world_size"), -1);
+    trace_.backend = TextIn(MemberOf(raw, "backend"));
+  }
+  if (key == "deviceProperties") {
+    const std::size_t first = raw.find('{');
+    if (first != std::string_view::npos) {
+      trace_.device_name = TextIn(MemberOf(raw.substr(first), "name"));
+    }
+  }
+  if (key == "host_name") trace_.host = TextIn(raw);
+  if (key == "trace_id") trace_.trace_id = TextIn(raw);
+  if (key == "record_shapes") trace_.with_shapes = IsTrue(raw);
+  if (key == "with_stack") trace_.with_stack = IsTrue(raw);
+  if (key == "profile_memory") trace_.with_memory = IsTrue(raw);
+}
+
+void SpanBuilder::NameTracks() {
+  for (TraceTrack& track : trace_.tracks) {
+    const auto process = process_names_.find(track.process);
+    if (process != process_names_.end()) track.process_name = process->second;
+    const auto thread = thread_names_.find(track.process + '\1' + track.thread);
+    if (thread != thread_names_.end()) track.thread_name = thread->second;
+  }
+}
+
+}  // namespace stepscope

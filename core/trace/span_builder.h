@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/trace/trace.h"
+#include "core/trace/trace_event.h"
+
+namespace stepscope {
+
+struct TraceLimits {
+  std::size_t spans = std::size_t{1} << 22;
+  std::size_t memory_events = std::size_t{1} << 20;
+  std::size_t names = 200'000, name_bytes = 4'096, dictionary_bytes = 32 * 1024 * 1024;
+  std::size_t details = std::size_t{1} << 19, tracks = 16'384;
+};
+
+// Turns events of a file into spans, names, tracks and metadata. What finds no room, and what makes
+// no sense, is counted in the trace's faults.
+class SpanBuilder {
+ public:
+  SpanBuilder(Trace& trace, const TraceLimits& limits) : trace_(trace), limits_(limits) {}
+
+  void AddEvent(const TraceEvent& event);
+  void AddMember(std::string_view key, std::string_view raw);  // metadata beside the events
+  void NameTracks();                                           // after the last event
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  using TextIndex = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
+
+  void AddSpan(const TraceEvent& event);
+  void AddMemory(const TraceEvent& event);
+  void AddMetadata(const TraceEvent& event);
+  std::uint32_t NameOf(std::string_view raw);
+  int TrackOf(const TraceEvent& event, bool on_device);
+  std::uint32_t DetailOf(const TraceEvent& event, SpanKind kind);
+  SpanKind KindOf(const TraceEvent& event, std::uint32_t name);
+  void Count(std::string_view reason);
+
+  Trace& trace_;
+  const TraceLimits limits_;
+  TextIndex names_, tracks_;
+  std::size_t dictionary_bytes_ = 0;
+  std::string track_key_, last_track_key_;
+  int last_track_ = -1;
+  std::map<SpanDetail, std::uint32_t> details_;
+  std::map<std::string, std::string, std::less<>> process_names_, thread_names_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,196 @@
+// POST /jobs/{name}/traces: a trace file becomes a window, or the trace of another rank in one.
+
+#include "server/store/traces/traces.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "core/base/text.h"
+#include "core/trace/convert.h"
+#include "server/access/digest.h"
+#include "server/api/http/answer.h"
+#include "server/api/http/find_job.h"
+#include "server/api/http/query.h"
+#include "server/api/http/routes.h"
+#include "server/api/windows/window_json.h"
+#include "server/store/access/audit.h"
+#include "server/trace/answers.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostTraceBytes = 128 * 1024 * 1024;  // as sent: a gigabyte of JSON, packed
+constexpr int kMostAtOnce = 2;  // each takes a core and up to 400 MB while it is converted
+constexpr Duration kConvertedWithin = 2min, kStoredWithin = 1min;
+constexpr std::int64_t kMostRank = 1'048'575;
+
+constexpr QueryParameter kTraceQuery[] = {
+    {"window", QueryParameter::kInteger, 1, kMostWindows},
+    {"rank", QueryParameter::kInteger, 0, kMostRank},
+    {"file", QueryParameter::kText, 1, 255},
+};
+
+// The number behind "rank" in the name of a file: trace_rank12.json, rank-3.pt.trace.json.
+std::optional<std::int64_t> RankInName(std::string_view file) {
+  const std::size_t found = file.rfind("rank");
+  if (found == std::string_view::npos) return std::nullopt;
+  std::string_view rest = file.substr(found + 4);
+  while (!rest.empty() && (rest[0] == '_' || rest[0] == '-' || rest[0] == '.')) {
+    rest.remove_prefix(1);
+  }
+  std::int64_t rank = 0;
+  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), rank);
+  const bool valid = read.ec == std::errc() && rank >= 0 && rank <= kMostRank;
+  return valid ? std::optional(rank) : std::nullopt;
+}
+
+struct FoundRank {
+  std::int64_t rank = 0;
+  const char* from = "assumed";
+};
+FoundRank RankOf(const Query& query, const Trace& trace) {
+  if (const auto given = query.MaybeInt("rank")) return {*given, "given"};
+  if (trace.rank >= 0 && trace.rank <= kMostRank) return {trace.rank, "trace"};
+  if (const auto named = RankInName(query.Text("file"))) return {*named, "file"};
+  return {};
+}
+
+// Why a file without spans has none.
+std::string FaultsOf(const Trace& trace) {
+  std::string text;
+  for (const auto& [reason, count] : trace.faults) text += Format(", {} {}", reason, count);
+  return text;
+}
+
+struct ConvertedTrace {
+  TraceRow row;
+  TraceSteps steps;
+  std::vector<TracePart> parts;
+};
+
+Trace ReadBody(std::string_view body) {
+  return ConvertTrace([&](std::span<char> into) {
+    const std::size_t size = std::min(into.size(), body.size());
+    std::memcpy(into.data(), body.data(), size);
+    body.remove_prefix(size);
+    return size;
+  });
+}
+
+// Times of a trace with a clock of its own are said to be when it arrived, so that retention and
+// lists have an order.
+void SetTimes(const Trace& trace, std::int64_t now_us, TraceRow& row) {
+  std::int64_t length_ns = 0;
+  for (const TraceSpan& span : trace.spans) length_ns = std::max(length_ns, span.end_ns());
+  const std::int64_t length_us = length_ns / 1'000;
+  row.from_us = trace.has_base ? trace.base_ns / 1'000 : now_us - length_us;
+  row.to_us = row.from_us + length_us;
+}
+
+// Invalid when there are no spans.
+Result<ConvertedTrace> Convert(const Query& query, const std::string& body, std::int64_t now_us) {
+  const Trace trace = ReadBody(body);
+  if (trace.spans.empty()) {
+    return Invalid(
+        Format("the body has no spans of a trace ({} events{})", trace.events, FaultsOf(trace)));
+  }
+  const FoundRank rank = RankOf(query, trace);
+  ConvertedTrace converted;
+  converted.row.rank = static_cast<int>(rank.rank);
+  converted.row.file = query.Text("file");
+  converted.row.digest = Sha256(body);
+  converted.row.received_us = now_us;
+  converted.row.spans = static_cast<std::int64_t>(trace.spans.size());
+  SetTimes(trace, now_us, converted.row);
+  OrderedJson summary = SummaryOf(trace);
+  summary["rank_from"] = rank.from;
+  converted.row.summary = Json(summary);
+  if (!trace.steps.empty()) {
+    converted.steps = {trace.steps.front().number, static_cast<std::int64_t>(trace.steps.size())};
+  }
+  converted.parts = TakeApart(trace);
+  return converted;
+}
+
+std::vector<NewTracePart> PartsOf(const ConvertedTrace& converted) {
+  std::vector<NewTracePart> parts;
+  for (const TracePart& part : converted.parts) {
+    parts.push_back(
+        {part.part, part.payload, part.track, part.number, part.from_ns, part.to_ns, part.size});
+  }
+  return parts;
+}
+
+Result<Reply> AnswerStored(const Api& api, Connection& connection, const JobRow& job,
+                           const StoredTrace& stored) {
+  const Result<WindowRow> window = FindWindow(connection, job.job_id, stored.window_id);
+  if (!window) return window.error();
+  Result<std::vector<TraceRow>> traces =
+      ListTraces(connection, job.job_id, stored.window_id, stored.window_id);
+  if (!traces) return traces.error();
+  const std::vector<NodeRow> none;
+  const WindowTeller tell{job, none, ToMicros(api.clock.Now()), std::move(*traces)};
+  Reply reply = JsonReply(tell(*window), stored.fresh ? 201 : 200);
+  reply.headers.emplace_back("Location",
+                             Format("/api/v1/jobs/{}/windows/{}", job.name, stored.window_id));
+  return reply;
+}
+
+Result<Reply> Store(const Api& api, Connection& connection, const Request& request,
+                    const PathParameters& path, const Query& query,
+                    const ConvertedTrace& converted) {
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  const Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  const auto parts = PartsOf(converted);
+  const Result<StoredTrace> stored = StoreTrace(connection, job->job_id, query.MaybeInt("window"),
+                                                converted.row, converted.steps, parts);
+  if (!stored) return stored.error();
+  const Status noted = InsertAudit(
+      connection, {0, ToMicros(api.clock.Now()), request.caller->token_id, request.caller->name,
+                   "trace.import", job->name, request.request_id, request.peer});
+  if (!noted) return noted.error();
+  Result<Reply> reply = AnswerStored(api, connection, *job, *stored);
+  if (!reply) return reply;
+  if (const Status committed = transaction->Commit(); !committed) return committed.error();
+  return reply;
+}
+
+// The database is asked first whether there is such a job, and lends nothing while a file is read.
+Result<Reply> Import(const Api& api, const Request& request, const PathParameters& path) {
+  const Query query(request, kTraceQuery);
+  if (!query.faults().empty()) return query.Refusal(request);
+  {
+    Result<Database::Lease> lease = api.database.Acquire();
+    if (!lease) return lease.error();
+    const Result<JobRow> job = FindNamedJob(**lease, path);
+    if (!job) return job.error();
+  }
+  const auto converted = Convert(query, request.body, ToMicros(api.clock.Now()));
+  if (!converted) return converted.error();
+  Result<Database::Lease> lease = api.database.Acquire(3s, kStoredWithin);
+  if (!lease) return lease.error();
+  return Store(api, **lease, request, path, query, *converted);
+}
+
+}  // namespace
+
+std::vector<Route> TraceRoutes(const Api& api) {
+  return {AtMost(kMostAtOnce, "traces",
+                 {.method = "POST",
+                  .pattern = "/api/v1/jobs/{name}/traces",
+                  .handler =
+                      [&api](const Request& request, const PathParameters& path) {
+                        Result<Reply> reply = Import(api, request, path);
+                        return reply ? std::move(*reply) : ToReply(reply.error(), request);
+                      },
+                  .answer_within = kConvertedWithin,
+                  .body_type = "application/octet-stream",
+                  .most_body = kMostTraceBytes,
+                  .right = Right::kSend,
+                  .traffic = Traffic::kChanges})};
+}
+
+}  // namespace stepscope

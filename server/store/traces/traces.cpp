@@ -1,0 +1,212 @@
+#include "server/store/traces/traces.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/store/jobs/job_lock.h"
+#include "server/store/jobs/windows.h"
+#include "server/store/postgres/arrays.h"
+#include "server/store/postgres/cursor.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kBytesAtOnce = 4 * 1024 * 1024, kPartsAtOnce = 500;
+
+constexpr char kFindDigest[] = R"(
+select window_id
+from traces
+where job_id = $1 and digest = $2
+order by window_id
+limit 1)";
+constexpr char kFindSource[] = R"(
+select source
+from windows
+where job_id = $1 and window_id = $2)";
+constexpr char kCountRank[] = R"(
+select count(*)
+from traces
+where job_id = $1 and window_id = $2 and rank = $3)";
+constexpr char kInsertTraceWindow[] = R"(
+insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source)
+values ($1, $2, $3, $4, $5, $5, 'trace'))";
+constexpr char kCountTraceSpans[] = R"(
+update windows
+set spans = spans + $3
+where job_id = $1 and window_id = $2)";
+constexpr char kInsertTrace[] = R"(
+insert into traces (job_id, window_id, rank, file, digest, received_us, from_us, to_us, spans,
+    summary)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10))";
+constexpr char kInsertParts[] = R"(
+insert into trace_parts (job_id, window_id, rank, part, track, number, from_ns, to_ns, size,
+    kept_us, payload)
+select $1, $2, $3, part, track, number, from_ns, to_ns, size, $4, payload
+from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
+    $11::bytea[])
+    as given (part, track, number, from_ns, to_ns, size, payload))";
+constexpr char kListTraces[] = R"(
+select window_id, rank, file, digest, received_us, from_us, to_us, spans, summary
+from traces
+where job_id = $1 and window_id between $2 and $3
+order by window_id, rank
+limit 10000)";
+constexpr char kFindTrace[] = R"(
+select window_id, rank, file, digest, received_us, from_us, to_us, spans, summary
+from traces
+where job_id = $1 and window_id = $2 and ($3::bigint is null or rank = $3)
+order by rank
+limit 1)";
+constexpr char kLoadParts[] = R"(
+select track, number, from_ns, to_ns, size, payload
+from trace_parts
+where job_id = $1 and window_id = $2 and rank = $3 and part = $4
+order by track, number
+limit 10000)";
+constexpr char kDeleteWindow[] = "delete from windows where job_id = $1 and window_id = $2";
+constexpr char kDeleteAnswers[] = "delete from window_answers where job_id = $1 and window_id = $2";
+constexpr char kDeleteSpans[] = "delete from span_blocks where job_id = $1 and window_id = $2";
+constexpr char kDeleteTraces[] = "delete from traces where job_id = $1 and window_id = $2";
+constexpr char kDeleteParts[] = "delete from trace_parts where job_id = $1 and window_id = $2";
+
+TraceRow ReadTrace(const Rows& rows, std::size_t row) {
+  TraceRow trace{.window_id = rows.Int(row, 0),
+                 .rank = static_cast<int>(rows.Int(row, 1)),
+                 .file = rows.Text(row, 2),
+                 .digest = rows.Bytes(row, 3),
+                 .received_us = rows.Int(row, 4),
+                 .from_us = rows.Int(row, 5),
+                 .to_us = rows.Int(row, 6),
+                 .spans = rows.Int(row, 7),
+                 .summary = {}};
+  const Result<Json> summary =
+      ParseJson(rows.Text(row, 8), {.bytes = 4 * 1024 * 1024, .values = 200'000});
+  trace.summary = summary ? *summary : Json::object();
+  return trace;
+}
+
+Status InsertParts(Connection& connection, std::int64_t job_id, std::int64_t window_id,
+                   const TraceRow& trace, std::span<const NewTracePart> parts) {
+  using Part = NewTracePart;
+  while (!parts.empty()) {
+    std::size_t count = 0;
+    for (std::size_t bytes = 0;
+         count < std::min(parts.size(), kPartsAtOnce) && bytes < kBytesAtOnce; ++count) {
+      bytes += parts[count].payload.size();
+    }
+    const auto some = parts.first(count);
+    parts = parts.subspan(count);
+    const Status done = Done(connection.Query(
+        kInsertParts, {job_id, window_id, trace.rank, trace.to_us,
+                       Texts(some, [](const Part& part) { return part.part; }),
+                       Numbers(some, [](const Part& part) { return part.track; }),
+                       Numbers(some, [](const Part& part) { return part.number; }),
+                       Numbers(some, [](const Part& part) { return part.from_ns; }),
+                       Numbers(some, [](const Part& part) { return part.to_ns; }),
+                       Numbers(some, [](const Part& part) { return part.size; }),
+                       Blobs(some, [](const Part& part) { return part.payload; })}));
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<std::int64_t> MakeWindow(Connection& connection, std::int64_t job_id, const JobRow& job,
+                                const TraceRow& trace, const TraceSteps& steps) {
+  const Result<std::int64_t> window_id = NextWindow(connection, job);
+  if (!window_id) return window_id;
+  const Status made = Done(connection.Query(
+      kInsertTraceWindow, {job_id, *window_id, steps.first, steps.count, trace.received_us}));
+  if (!made) return made.error();
+  return window_id;
+}
+
+// The window if it takes a trace of this rank.
+Result<std::int64_t> CheckWindow(Connection& connection, std::int64_t job_id,
+                                 std::int64_t window_id, int rank) {
+  const Result<Rows> source = connection.Query(kFindSource, {job_id, window_id});
+  if (!source) return source.error();
+  if (source->empty() || source->Text(0, 0) != "trace") {
+    return NotFound(Format("there is no window {} of traces", window_id));
+  }
+  const Result<Rows> same = connection.Query(kCountRank, {job_id, window_id, rank});
+  if (!same) return same.error();
+  if (same->Int(0, 0) == 0) return window_id;
+  return Conflict(Format("window {} has a trace of rank {} already", window_id, rank));
+}
+
+}  // namespace
+
+Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
+                               std::optional<std::int64_t> window_id, const TraceRow& trace,
+                               const TraceSteps& steps, std::span<const NewTracePart> parts) {
+  const Result<std::optional<JobRow>> job = LockJob(connection, job_id);
+  if (!job) return job.error();
+  if (!*job) return NotFound("the job is gone");
+  const Result<Rows> known =
+      connection.Query(kFindDigest, {job_id, Parameter::Bytes(trace.digest)});
+  if (!known) return known.error();
+  if (!known->empty()) return StoredTrace{known->Int(0, 0), false};
+
+  const Result<std::int64_t> window = window_id
+                                          ? CheckWindow(connection, job_id, *window_id, trace.rank)
+                                          : MakeWindow(connection, job_id, **job, trace, steps);
+  if (!window) return window.error();
+  Status done = Done(connection.Query(
+      kInsertTrace,
+      {job_id, *window, trace.rank, trace.file, Parameter::Bytes(trace.digest), trace.received_us,
+       trace.from_us, trace.to_us, trace.spans, Dump(trace.summary)}));
+  if (done) done = InsertParts(connection, job_id, *window, trace, parts);
+  if (done) done = Done(connection.Query(kCountTraceSpans, {job_id, *window, trace.spans}));
+  if (!done) return done.error();
+  return StoredTrace{*window, true};
+}
+
+Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t job_id,
+                                         std::int64_t first_window, std::int64_t last_window) {
+  const Result<Rows> rows = connection.Query(kListTraces, {job_id, first_window, last_window});
+  if (!rows) return rows.error();
+  std::vector<TraceRow> traces;
+  for (std::size_t i = 0; i < rows->size(); ++i) traces.push_back(ReadTrace(*rows, i));
+  return traces;
+}
+
+Result<TraceRow> FindTrace(Connection& connection, std::int64_t job_id, std::int64_t window_id,
+                           std::optional<std::int64_t> rank) {
+  const Result<Rows> rows = connection.Query(kFindTrace, {job_id, window_id, rank});
+  if (!rows) return rows.error();
+  if (!rows->empty()) return ReadTrace(*rows, 0);
+  const Result<Rows> source = connection.Query(kFindSource, {job_id, window_id});
+  if (!source) return source.error();
+  if (source->empty()) return NotFound(Format("there is no window {}", window_id));
+  if (source->Text(0, 0) == "trace" && rank) {
+    return NotFound(Format("window {} has no trace of rank {}", window_id, *rank));
+  }
+  return NotFound(Format("window {} is of annotations: it has no trace", window_id));
+}
+
+Result<std::vector<TracePartRow>> LoadParts(Connection& connection, std::int64_t job_id,
+                                            std::int64_t window_id, int rank,
+                                            std::string_view part) {
+  const Result<Rows> rows = connection.Query(kLoadParts, {job_id, window_id, rank, part});
+  if (!rows) return rows.error();
+  std::vector<TracePartRow> parts;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    parts.push_back({rows->Int(i, 0), rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3),
+                     rows->Int(i, 4), rows->Bytes(i, 5)});
+  }
+  return parts;
+}
+
+Status DeleteWindow(Connection& connection, std::int64_t job_id, std::int64_t window_id) {
+  const Result<Rows> source = connection.Query(kFindSource, {job_id, window_id});
+  if (!source) return source.error();
+  if (source->empty()) return NotFound(Format("there is no window {}", window_id));
+  for (const char* const statement :
+       {kDeleteParts, kDeleteTraces, kDeleteSpans, kDeleteAnswers, kDeleteWindow}) {
+    const Status done = Done(connection.Query(statement, {job_id, window_id}));
+    if (!done) return done;
+  }
+  return {};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+#include "server/store/postgres/database.h"
+
+namespace stepscope {
+
+// Traces of a profiler: what ranks did in windows, taken apart (docs/windows.md). The store knows
+// neither spans nor answers, only parts with a name.
+
+struct TraceRow {
+  std::int64_t window_id = 0;
+  int rank = 0;
+  std::string file, digest;
+  std::int64_t received_us = 0, from_us = 0, to_us = 0, spans = 0;
+  Json summary;
+};
+
+// A part to be stored.
+struct NewTracePart {
+  std::string_view part, payload;
+  std::int64_t track = 0, number = 0, from_ns = 0, to_ns = 0, size = 0;
+};
+
+struct StoredTrace {
+  std::int64_t window_id = 0;
+  bool fresh = false;  // false: the same bytes were stored before
+};
+
+// The steps that a trace shows; no steps: both 0.
+struct TraceSteps {
+  std::int64_t first = 0, count = 0;
+};
+
+// Stores a trace in the caller's transaction: in this window of traces or, without one, in a new
+// one. Bytes that the job has already are not stored again. NotFound for a window that does not
+// exist or is none of traces; Conflict when it has a trace of this rank, and when the job has all
+// the windows that a job may have.
+Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
+                               std::optional<std::int64_t> window_id, const TraceRow& trace,
+                               const TraceSteps& steps, std::span<const NewTracePart> parts);
+
+// The traces of windows, by window and rank; at most 10,000.
+Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t job_id,
+                                         std::int64_t first_window, std::int64_t last_window);
+
+// The trace of a rank, or of the lowest one. NotFound names the window, and says so when it is not
+// of traces.
+Result<TraceRow> FindTrace(Connection& connection, std::int64_t job_id, std::int64_t window_id,
+                           std::optional<std::int64_t> rank);
+
+struct TracePartRow {
+  std::int64_t track = 0, number = 0, from_ns = 0, to_ns = 0, size = 0;
+  std::string payload;
+};
+
+// All parts of a name that are not of spans, by number; none when retention has removed them.
+Result<std::vector<TracePartRow>> LoadParts(Connection& connection, std::int64_t job_id,
+                                            std::int64_t window_id, int rank,
+                                            std::string_view part);
+
+// Removes a window with all that is known of it, in the caller's transaction. NotFound without one.
+Status DeleteWindow(Connection& connection, std::int64_t job_id, std::int64_t window_id);
+
+}  // namespace stepscope

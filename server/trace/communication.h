@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "server/trace/trace_links.h"
+
+namespace stepscope {
+
+// Collectives of a trace by kind, group and place: kernels of a device, or annotations of the CPU
+// such as gloo:all_reduce.
+struct CollectiveRow {
+  std::string name, group;  // the profiler's name of the collective, else the kernel's; "" unknown
+  bool on_device = false;
+  std::int64_t group_size = -1;  // ranks; -1: not said
+  std::uint64_t calls = 0;
+  std::int64_t total_ns = 0, min_ns = 0, max_ns = 0;
+  std::int64_t exposed_ns = 0;            // on a device, while it computed nothing
+  std::int64_t bytes = -1, sized_ns = 0;  // of the calls that say them; -1: none does
+};
+
+std::vector<CollectiveRow> MakeCollectiveTable(const TraceLinks& links);  // the longest first
+OrderedJson ToJson(const std::vector<CollectiveRow>& rows);
+
+// By what the rate of a collective's data is multiplied to have the rate on the wire, for n ranks
+// (nccl-tests, doc/PERFORMANCE.md): 2(n-1)/n of an all-reduce, (n-1)/n of gathers and scatters.
+double BusFactor(std::string_view collective, std::int64_t ranks);
+
+// Bytes of an element of a type as profilers name it, "Float" or "BFloat16"; 0: not known.
+std::int64_t ElementBytes(std::string_view type);
+
+}  // namespace stepscope

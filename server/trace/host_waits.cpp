@@ -1,0 +1,42 @@
+#include "server/trace/host_waits.h"
+
+#include <vector>
+
+namespace stepscope {
+namespace {
+
+bool WaitsForData(std::string_view name) {
+  return name.find("DataLoader") != std::string_view::npos &&
+         name.find("__next__") != std::string_view::npos;
+}
+
+bool Communicates(std::string_view name) {
+  return name.starts_with("gloo:") || name.starts_with("mpi:");
+}
+
+bool Copies(std::string_view call) {
+  return call.find("Memcpy") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool IsSyncCall(std::string_view call) {
+  return call.find("Synchronize") != std::string_view::npos;
+}
+
+HostWaits FindHostWaits(const Trace& trace) {
+  std::vector<TimeRange> data, sync, communication;
+  for (const TraceSpan& span : trace.spans) {
+    const std::string_view name = trace.NameOf(span);
+    const TimeRange range{span.start_ns, span.end_ns()};
+    if (span.kind == SpanKind::kLaunch) {
+      if (IsSyncCall(name) || Copies(name)) sync.push_back(range);
+    } else if (span.kind == SpanKind::kAnnotation) {
+      if (WaitsForData(name)) data.push_back(range);
+      if (Communicates(name)) communication.push_back(range);
+    }
+  }
+  return {UnionOf(std::move(data)), UnionOf(std::move(sync)), UnionOf(std::move(communication))};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { axeViolations } from "./support/chromium.mjs";
+import { page, service, usePage } from "./support/mock_page.mjs";
+
+// Alerts: a webhook is made, tested and watched without reading the manual.
+
+usePage(() => service.reset([]));
+
+const kUrl = "https://alerts.example.com/stepscope";
+
+async function open() {
+  await page.goto(`${service.url}/alerts`);
+  await page.getByRole("heading", { name: "Webhooks" }).waitFor();
+}
+const log = () => page.getByRole("region", { name: "Messages" });
+
+test("by keyboard: a webhook is made, its secret is shown once, and a test shows what became of it", async () => {
+  await open();
+  await page.getByLabel("Address").fill(kUrl);
+  await page.keyboard.press("Enter");
+  const secret = page.getByRole("textbox", { name: "Secret" });
+  await secret.waitFor();
+  assert.match(await secret.inputValue(), /^whsec_/);
+  assert.deepEqual(service.alerts.webhooks[0].events, ["rule.issues_found", "job.failed", "job.stalled"]);
+  await page.getByRole("button", { name: "Done" }).press("Enter");
+  await page.getByRole("button", { name: `Send test to ${kUrl}` }).press("Enter");
+  await log().getByText("Delivered").waitFor();
+  assert.match(await log().locator("tbody tr").first().textContent(), /webhook\.test.*stepscopeDelivered HTTP 204 in 12\.4 ms/);
+  assert.match(await page.locator(".alert-hook").textContent(), /Delivered, HTTP 204 in 12\.4 ms/);
+  assert.deepEqual(await axeViolations(page), []);
+});
+
+test("a message that was given up says why, shows the answer, and can be sent again", async () => {
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events: [], enabled: true, note: "", created: "", created_us: Date.now() * 1000 }];
+  const tried = { at: null, at_us: Date.now() * 1000, status: 500, duration_ms: 84, answer: "<b>no such channel</b>", error: null };
+  service.alerts.deliver("7", "1", { event: "job.failed", job: "mlp-demo", state: "dead", attempts: [{ ...tried, status: null, duration_ms: 5000, answer: null, error: "connect: timed out after 5 s" }, tried] });
+  await open();
+  const row = log().locator("tbody tr").first();
+  assert.match(await row.textContent(), /Given up HTTP 500 in 84\.0 ms, attempt 2/);
+  await row.getByText("2 attempts").click();
+  assert.match(await row.locator("ol").textContent(), /connect: timed out after 5 s.*HTTP 500.*<b>no such channel<\/b>/s);
+  assert.deepEqual(await axeViolations(page), []);
+  await page.getByRole("button", { name: "Send again message 7" }).click();
+  await row.getByText("Delivered").waitFor();
+  assert.match(await row.textContent(), /attempt 3/);
+});
+
+test("what cannot be a webhook is refused with the reason, by the page or the service", async () => {
+  page.expected.push(/status of 400/);
+  await open();
+  for (const [text, why] of [["alerts.example.com", /must be a whole address/], ["ftp://x/y", /must begin with https/], ["http://10.0.0.1/x", /private address; --webhook-allow/]]) {
+    await page.getByLabel("Address").fill(text);
+    await page.getByRole("button", { name: "Create webhook" }).click();
+    await page.getByText(why).waitFor();
+  }
+  assert.equal(service.alerts.webhooks.length, 0);
+});
+
+test("events are chosen, and the message they send is shown before", async () => {
+  await open();
+  for (const name of ["rule.issues_found", "job.failed"]) await page.getByRole("checkbox", { name: new RegExp(name) }).uncheck();
+  await page.getByText("What such a message looks like").click();
+  assert.match(await page.locator("form pre").textContent(), /"type": "job\.stalled".*"job": "resnet-42"/s);
+  await page.getByRole("checkbox", { name: /job\.stalled/ }).uncheck();
+  await page.getByLabel("Address").fill(kUrl);
+  await page.getByRole("button", { name: "Create webhook" }).click();
+  await page.getByText("Choose at least one event.").waitFor();
+});
+
+test("deleting asks once more", async () => {
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events: ["job.failed"], enabled: false, note: "the receiver answered 410", created: "", created_us: Date.now() * 1000 }];
+  await open();
+  assert.match(await page.locator(".alert-hook").textContent(), /Switched off\(the receiver answered 410\)/);
+  await page.getByRole("button", { name: `Delete ${kUrl}` }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("None yet.").waitFor();
+  assert.equal(service.alerts.webhooks.length, 0);
+});
+
+test("a reader is told that alerts are for operators, and has no link to them", async () => {
+  page.expected.push(/status of (401|403)/);
+  service.access.demand({ st_one: { name: "anna", role: "reader" } });
+  await page.goto(`${service.url}/alerts`);
+  await page.locator("#token").fill("st_one");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Alerts are for operators" }).waitFor();
+  assert.equal(await page.locator(".bar nav").getByRole("link", { name: "Alerts" }).count(), 0);
+});

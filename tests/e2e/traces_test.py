@@ -1,0 +1,79 @@
+"""Trace files of a profiler, by the real agent into the real service."""
+
+import gzip
+import json
+import subprocess
+
+import pytest
+
+from tests.support.service import ROOT, program
+
+REAL = ROOT.parent / "shared/data"
+
+
+def import_files(service, *words):
+    command = [program("stepscope-agent"), "import", *map(str, words), "--server", service.url]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def trace_of(rank, step=7):
+    """A file as Kineto writes it: one step with one kernel."""
+
+    def span(cat, name, start, duration, **args):
+        return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, "args": args}
+
+    events = [
+        span("user_annotation", f"ProfilerStep#{step}", 0, 300),
+        span("cpu_op", "aten::mm", 10, 20, **{"External id": 5}),
+        span("cuda_runtime", "cudaLaunchKernel", 15, 2, correlation=9),
+        span("kernel", "sgemm", 50 + rank, 20, correlation=9, device=0, stream=7, **{"External id": 5}),
+    ]
+    return json.dumps({"distributedInfo": {"rank": rank}, "baseTimeNanoseconds": 1_795_205_614_000_000_000, "traceEvents": events})
+
+
+def test_a_folder_of_ranks_becomes_one_window_of_a_new_job(service, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "rank0.json").write_text(trace_of(0))
+    (tmp_path / "deep/rank1.json.gz").write_bytes(gzip.compress(trace_of(1).encode()))
+    (tmp_path / "notes.txt").write_text("no trace")
+    done = import_files(service, tmp_path, "--job", "traced")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 of 2 files taken" in done.stdout
+    windows = service.get("/api/v1/jobs/traced/windows")[1]["items"]
+    assert [[trace["rank"] for trace in window["traces"]] for window in windows] == [[0, 1]]
+    kernels = service.get("/api/v1/jobs/traced/windows/1/kernels?rank=1")[1]
+    assert [row["name"] for row in kernels["kernels"]] == ["sgemm"]
+
+    again = import_files(service, tmp_path, "--job", "traced")
+    assert again.returncode == 0 and "2 were there before" in again.stdout
+    (tmp_path / "later.json").write_text(trace_of(0, step=100))
+    later = import_files(service, tmp_path / "later.json", "--job", "traced")
+    assert later.returncode == 0 and "window 2, rank 0: 4 spans, 1 steps" in later.stdout
+
+
+def test_what_cannot_be_taken_is_said(service, tmp_path):
+    (tmp_path / "a.json").write_text("hello")
+    (tmp_path / "b.json").write_text(trace_of(0)[:-60])
+    done = import_files(service, tmp_path, "--job", "broken")
+    assert done.returncode == 1
+    assert "a.json: not taken: the body has no spans" in done.stdout
+    assert "b.json: window 1, rank 0: 3 spans" in done.stdout and "truncated 1" in done.stdout
+    missing = import_files(service, tmp_path / "none.json", "--job", "broken")
+    assert missing.returncode == 2 and "no such file" in missing.stderr
+
+
+def test_real_traces_give_their_answers(service):
+    folder = REAL / "torch-cpu"
+    if not folder.exists():
+        pytest.skip("there are no real traces here")
+    done = import_files(service, folder, "--job", "real")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for window in service.get("/api/v1/jobs/real/windows")[1]["items"]:
+        for trace in window["traces"]:
+            at = f"/api/v1/jobs/real/windows/{window['id']}"
+            rows = service.get(f"{at}/breakdown?rank={trace['rank']}")[1]["devices"]
+            assert len(rows) == 1 and rows[0]["device"] is None
+            for row in [rows[0]["total"], *rows[0]["steps"]]:
+                assert abs(sum(row["seconds"].values()) - row["wall_seconds"]) < 1e-6
+            operators = service.get(f"{at}/operators?rank={trace['rank']}")[1]["operators"]
+            assert any(row["name"].startswith("aten::") for row in operators)

@@ -1,0 +1,84 @@
+#include "tests/server/api/api_test.h"
+
+namespace stepscope {
+namespace {
+
+class CompareTest : public ApiTest {
+ protected:
+  // A job whose rank 0 took steps of these milliseconds.
+  void Train(const std::string& name, const std::vector<std::int64_t>& wall_ms) {
+    TestAgent agent(name, "n1");
+    Push(agent.Started(kStartUs));
+    Push(agent.Rank(kStartUs, 0));
+    if (!wall_ms.empty()) Push(agent.Steps(0, kStartUs + kSecondUs, wall_ms, 0.25, 0));
+  }
+  Json Compare(const std::string& a, const std::string& b) {
+    return service_.GetJson("/api/v1/compare?a=" + a + "&b=" + b);
+  }
+};
+
+std::vector<std::int64_t> Steps(std::int64_t ms, std::size_t count = 100) {
+  std::vector<std::int64_t> wall_ms(count, ms);
+  for (std::size_t i = 0; i < count; i += 2) wall_ms[i] += 1;
+  return wall_ms;
+}
+
+TEST_F(CompareTest, SaysHowMuchFasterTheStepsAreAndHowSureThatIs) {
+  Train("slow", Steps(100));
+  Train("quick", Steps(50));
+  const Json compared = Compare("slow", "quick");
+  EXPECT_EQ(compared["a"]["name"], "slow");
+  EXPECT_EQ(compared["steps"]["a"]["steps"], 100);
+  const Json& change = compared["steps"]["change"];
+  EXPECT_EQ(change["verdict"], "faster");
+  EXPECT_EQ(change["material"], true);
+  EXPECT_NEAR(change["percent"].get<double>(), -50, 1);
+  EXPECT_LE(change["low_percent"], change["high_percent"]);
+  ASSERT_FALSE(compared["phases"].empty());
+  EXPECT_EQ(compared["phases"][0]["phase"], "data");
+  EXPECT_EQ(Compare("quick", "slow")["steps"]["change"]["verdict"], "slower");
+}
+
+TEST_F(CompareTest, AJobBesideItselfDiffersInNothing) {
+  Train("same", Steps(100));
+  const Json compared = Compare("same", "same");
+  EXPECT_EQ(compared["steps"]["change"]["verdict"], "no clear difference");
+  EXPECT_EQ(compared["rules"], Json::array());
+  EXPECT_EQ(compared["differs"], Json::array());
+}
+
+TEST_F(CompareTest, FewStepsAreNotEnoughAndNoStepsAreNull) {
+  Train("few", Steps(100, 19));
+  Train("none", {});
+  const Json compared = Compare("few", "none");
+  EXPECT_EQ(compared["steps"]["change"]["verdict"], "not enough data");
+  EXPECT_EQ(compared["steps"]["change"]["percent"], Json());
+  EXPECT_EQ(compared["steps"]["b"], Json());
+}
+
+TEST_F(CompareTest, BothJobsMustBeNamedAndThere) {
+  Train("there", Steps(100));
+  ExpectProblem(service_.Get("/api/v1/compare?a=there"), 400, "invalid-parameter",
+                "b: names no job");
+  ExpectProblem(service_.Get("/api/v1/compare?a=there&b=gone"), 404, "not-found", "gone");
+  ExpectProblem(service_.Get("/api/v1/compare?a=%3Cb%3E%2F&b=there"), 400, "bad-request");
+  ExpectProblem(service_.Get("/api/v1/compare?a=there&b=there&c=1"), 400, "invalid-parameter", "c");
+}
+
+class GuardedCompareTest : public ApiTest {
+ protected:
+  GuardedCompareTest() : ApiTest(true) {}
+};
+
+TEST_F(GuardedCompareTest, ATokenNeedsBothJobsInItsScope) {
+  const std::string token = service_.Token(Role::kReader, {"mine-*"});
+  for (const char* query : {"a=mine-1&b=other", "a=other&b=mine-1"}) {
+    ExpectProblem(service_.AskAs(token, "GET", std::string("/api/v1/compare?") + query), 403,
+                  "forbidden", "the token is not for job other");
+  }
+  ExpectProblem(service_.AskAs(token, "GET", "/api/v1/compare?a=mine-1&b=mine-2"), 404,
+                "not-found");
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,155 @@
+// Trace files over HTTP: in, and what is computed of them out.
+
+#include "core/wire/compress.h"
+#include "tests/server/api/api_test.h"
+#include "tests/support/gzipped.h"
+#include "tests/support/trace/made_trace.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kTraces[] = "/api/v1/jobs/mlp/traces";
+constexpr char kOctets[] = "Content-Type: application/octet-stream\r\n";
+constexpr char kMlpWindows[] = "/api/v1/jobs/mlp/windows";
+
+// A step with two kernels, the second of which begins 30 us after the first.
+std::vector<MadeEvent> Events(double shift = 0) {
+  return {
+      {"user_annotation", "ProfilerStep#7", "1", "1", 1 + shift, 400},
+      {"cpu_op", "aten::mm", "1", "1", 10 + shift, 50,
+       "\"External id\": 3, \"Input Dims\": [[2, 3]]"},
+      {"cuda_runtime", "cudaLaunchKernel", "1", "1", 20 + shift, 5, "\"correlation\": 8"},
+      {"kernel", "sgemm", "0", "7", 100 + shift, 50,
+       "\"External id\": 3, \"correlation\": 8, \"device\": 0"},
+      {"kernel", "relu", "0", "7", 180 + shift, 20, "\"correlation\": 9, \"device\": 0"},
+  };
+}
+std::string TraceOfRank(int rank, double shift = 0) {
+  return TraceText(Events(shift),
+                   Format("\"distributedInfo\": {{\"rank\": {}}}, \"baseTimeNanoseconds\": {}",
+                          rank, kStartUs * 1000));
+}
+
+class TracesTest : public ApiTest {
+ protected:
+  TracesTest() { Create("mlp"); }
+
+  std::string Import(const std::string& body, const std::string& query = "") {
+    return service_.Ask("POST", kTraces + query, body, kOctets);
+  }
+  Json Get(const std::string& rest) { return service_.GetJson(kMlpWindows + rest); }
+};
+
+TEST_F(TracesTest, AFileBecomesAWindowWithAnswers) {
+  const std::string answer = Import(Gzipped(TraceOfRank(3)), "?file=t.json.gz");
+  ASSERT_EQ(StatusOf(answer), 201) << answer;
+  EXPECT_EQ(HeaderOf(answer, "location"), "/api/v1/jobs/mlp/windows/1");
+  const Json window = ApiService::JsonOf(answer);
+  EXPECT_EQ(window["what"], "trace");
+  EXPECT_EQ(window["status"], "Recorded");
+  EXPECT_EQ(window["start_step"], 7);
+  EXPECT_EQ(window["num_steps"], 1);
+  EXPECT_EQ(window["spans"], 5);
+  const Json& trace = window["traces"][0];
+  EXPECT_EQ(trace["rank"], 3);
+  EXPECT_EQ(trace["rank_from"], "trace");
+  EXPECT_EQ(trace["file"], "t.json.gz");
+  EXPECT_EQ(trace["from_us"], kStartUs + 1);
+  EXPECT_EQ(trace["to_us"], kStartUs + 401);
+  EXPECT_EQ(trace["faults"], Json::object());
+  EXPECT_EQ(Get("/1"), window);
+  EXPECT_EQ(Get("")["items"][0], window);
+
+  const Json kernels = Get("/1/kernels");
+  EXPECT_EQ(kernels["window"], "1");
+  EXPECT_EQ(kernels["rank"], 3);
+  EXPECT_EQ(kernels["total"], 2);
+  EXPECT_EQ(kernels["kernels"][0]["name"], "sgemm");
+  EXPECT_EQ(kernels["kernels"][0]["launched_by"], "aten::mm");
+  EXPECT_EQ(kernels["kernels"][0]["total_seconds"], 0.00005);
+  EXPECT_EQ(Get("/1/kernels?q=rel")["total"], 1);
+  EXPECT_EQ(Get("/1/kernels?limit=1")["kernels"].size(), 1u);
+  EXPECT_EQ(Get("/1/operators")["operators"][0]["device_total_seconds"], 0.00005);
+  EXPECT_EQ(Get("/1/operators?shapes=true")["operators"][0]["shapes"], "[[2, 3]]");
+  const Json total = Get("/1/breakdown?rank=3")["devices"][0]["total"];
+  EXPECT_EQ(total["wall_seconds"], 0.0001);
+  EXPECT_EQ(total["seconds"]["computing"], 0.00007);
+  EXPECT_EQ(total["seconds"]["other_idle"], 0.00003);
+  EXPECT_EQ(Get("/1/timeline")["tracks"].size(), 2u);
+}
+
+TEST_F(TracesTest, RanksJoinAWindow) {
+  Import(TraceOfRank(0));
+  EXPECT_EQ(StatusOf(Import(Compress(TraceOfRank(1)), "?window=1")), 201);
+  ExpectProblem(Import(TraceOfRank(1, 5), "?window=1"), 409, "conflict", "rank 1 already");
+  ExpectProblem(Import(TraceOfRank(2), "?window=9"), 404, "not-found", "no window 9");
+  EXPECT_EQ(Get("/1")["traces"].size(), 2u);
+  EXPECT_EQ(Get("/1")["spans"], 10);
+  EXPECT_EQ(Get("/1/kernels?rank=1")["rank"], 1);
+  EXPECT_EQ(Get("/1/kernels")["rank"], 0);
+  ExpectProblem(service_.Get(std::string(kMlpWindows) + "/1/kernels?rank=5"), 404, "not-found",
+                "rank 5");
+}
+
+TEST_F(TracesTest, TheSameFileIsStoredOnce) {
+  Import(TraceOfRank(0));
+  const std::string again = Import(TraceOfRank(0));
+  EXPECT_EQ(StatusOf(again), 200);
+  EXPECT_EQ(HeaderOf(again, "location"), "/api/v1/jobs/mlp/windows/1");
+  EXPECT_EQ(Get("")["total"], 1);
+}
+
+TEST_F(TracesTest, TheRankComesFromWhatKnowsIt) {
+  const std::string plain = TraceText(Events());
+  EXPECT_EQ(ApiService::JsonOf(Import(plain, "?file=run_rank-12.json"))["traces"][0]["rank"], 12);
+  const Json given = ApiService::JsonOf(Import(TraceOfRank(4), "?rank=6"))["traces"][0];
+  EXPECT_EQ(given["rank"], 6);
+  EXPECT_EQ(given["rank_from"], "given");
+  const Json assumed = ApiService::JsonOf(Import(TraceText(Events(3))))["traces"][0];
+  EXPECT_EQ(assumed["rank"], 0);
+  EXPECT_EQ(assumed["rank_from"], "assumed");
+  EXPECT_EQ(assumed["on_our_clock"], false);
+}
+
+TEST_F(TracesTest, RefusesWhatIsNoTrace) {
+  ExpectProblem(Import("hello"), 400, "bad-request", "not_json 1");
+  ExpectProblem(Import("{}"), 400, "bad-request", "no spans");
+  ExpectProblem(Import(""), 400, "bad-request");
+  ExpectProblem(service_.Ask("POST", "/api/v1/jobs/none/traces", TraceOfRank(0), kOctets), 404,
+                "not-found");
+  ExpectProblem(service_.Post(kTraces, TraceOfRank(0)), 415, "unsupported-media-type");
+  EXPECT_EQ(Get("")["total"], 0);
+}
+
+TEST_F(TracesTest, ABrokenFileSaysWhatWasNotRead) {
+  const std::string text = TraceOfRank(0);
+  const Json window = ApiService::JsonOf(Import(text.substr(0, text.find("relu"))));
+  EXPECT_EQ(window["spans"], 4);
+  EXPECT_EQ(window["traces"][0]["faults"]["truncated"], 1);
+}
+
+TEST_F(TracesTest, AWindowIsDeleted) {
+  Import(TraceOfRank(0));
+  EXPECT_EQ(StatusOf(service_.Ask("DELETE", std::string(kMlpWindows) + "/1")), 204);
+  ExpectProblem(service_.Get(std::string(kMlpWindows) + "/1/kernels"), 404, "not-found",
+                "no window 1");
+  ExpectProblem(service_.Ask("DELETE", std::string(kMlpWindows) + "/1"), 404, "not-found");
+}
+
+TEST_F(TracesTest, WindowsOfAgentsAndOfTracesShareTheirNumbers) {
+  TestAgent agent("mlp");
+  Push(agent.StartedAllowing({"spans"}, kStartUs));
+  Import(TraceOfRank(0));
+  EXPECT_EQ(HeaderOf(service_.Post(kMlpWindows, R"({"start_step":100})"), "location"),
+            "/api/v1/jobs/mlp/windows/2");
+  EXPECT_EQ(ApiService::JsonOf(Import(TraceOfRank(1)))["id"], "3");
+  ExpectProblem(service_.Post(kMlpWindows, R"({"start_step":200})"), 409, "conflict",
+                "window 2 is open");
+  ExpectProblem(service_.Ask("DELETE", std::string(kMlpWindows) + "/2"), 409, "conflict", "open");
+  ExpectProblem(Import(TraceOfRank(2), "?window=2"), 404, "not-found", "of traces");
+  ExpectProblem(service_.Get(std::string(kMlpWindows) + "/2/kernels"), 404, "not-found",
+                "of annotations");
+}
+
+}  // namespace
+}  // namespace stepscope

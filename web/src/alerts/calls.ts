@@ -1,0 +1,81 @@
+import { address, ask } from "../api";
+
+// The calls about webhooks and the log of their messages, as openapi.yaml describes them.
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly enabled: boolean;
+  readonly note: string;
+  readonly created_us: number;
+}
+
+/** A webhook with its secret, which the service says once. */
+export interface MadeWebhook extends Webhook {
+  readonly secret: string;
+}
+
+export interface Attempt {
+  readonly at_us: number | null;
+  readonly status: number | null; // null: no answer
+  readonly duration_ms: number | null;
+  readonly answer: string | null;
+  readonly error: string | null;
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly webhook: string;
+  readonly job: string | null;
+  readonly event: string;
+  readonly state: "ready" | "running" | "delivered" | "dead";
+  readonly created_us: number;
+  readonly due_us: number;
+  readonly delivered_us: number | null;
+  readonly attempts: readonly Attempt[];
+}
+
+export interface DeliveryPage {
+  readonly items: readonly Delivery[];
+  readonly next: string | null;
+  readonly total: number;
+}
+
+/** The events that a webhook may ask for, with their words. */
+export const kEvents: readonly (readonly [string, string])[] = [
+  ["rule.issues_found", "a rule found something"],
+  ["rule.cleared", "what a rule found no longer happens"],
+  ["rule.error", "a rule could not judge"],
+  ["job.completed", "a job completed"],
+  ["job.failed", "a job failed"],
+  ["job.stopped", "somebody stopped a job"],
+  ["job.stalled", "all nodes of a job are silent"],
+  ["agent.silent", "a node of a job is silent for 2 minutes"],
+];
+
+const hookPath = (id: string) => `/webhooks/${encodeURIComponent(id)}`;
+
+export async function listWebhooks(stop: AbortSignal): Promise<readonly Webhook[]> {
+  return (await ask<{ items: readonly Webhook[] }>(address("/webhooks"), "items", { stop })).items;
+}
+
+export function makeWebhook(url: string, events: readonly string[]): Promise<MadeWebhook> {
+  return ask(address("/webhooks"), "secret", { method: "POST", body: { url, events } });
+}
+
+export function deleteWebhook(id: string): Promise<null> {
+  return ask(address(hookPath(id)), "", { method: "DELETE" });
+}
+
+export function testWebhook(id: string): Promise<Delivery> {
+  return ask(address(`${hookPath(id)}/test`), "attempts", { method: "POST", body: {} });
+}
+
+export function listDeliveries(parameters: { readonly webhook?: string; readonly cursor?: string }, stop: AbortSignal): Promise<DeliveryPage> {
+  return ask(address("/deliveries", parameters), "items", { stop });
+}
+
+export function retryDelivery(id: string): Promise<Delivery> {
+  return ask(address(`/deliveries/${encodeURIComponent(id)}/retry`), "attempts", { method: "POST", body: {} });
+}

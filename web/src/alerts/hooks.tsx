@@ -1,0 +1,99 @@
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { ApiError } from "../api";
+import { dateTime } from "../format";
+import { faultWords } from "../states";
+import { kGreyStyle, Status } from "../status";
+import { deleteWebhook, type Delivery, testWebhook, type Webhook } from "./calls";
+import { attemptWords, styleOf } from "./words";
+
+// The webhooks, each with its last message, a test, and the way to delete it.
+
+interface HooksProps {
+  readonly hooks: readonly Webhook[];
+  readonly log: readonly Delivery[];
+  readonly changed: () => void;
+}
+
+function Delete({ hook, close, changed }: { readonly hook: Webhook; readonly close: () => void; readonly changed: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const fault = useSignal("");
+  useLayoutEffect(() => dialog.current?.showModal(), []);
+  const remove = async () => {
+    try {
+      await deleteWebhook(hook.id);
+      changed();
+      dialog.current?.close();
+    } catch (error) {
+      fault.value = error instanceof ApiError ? faultWords(error) : String(error);
+    }
+  };
+  return (
+    <dialog ref={dialog} class="question" aria-labelledby="delete-title" onClose={close}>
+      <h2 id="delete-title">Delete this webhook?</h2>
+      <p class="alert-url">{hook.url}</p>
+      <p>Messages that wait for it are dropped; the log of what was sent stays.</p>
+      <div role="alert">{fault.value === "" ? null : <p class="notice notice-red">{fault.value}</p>}</div>
+      <p class="dialog-ways">
+        <button type="button" autofocus onClick={() => dialog.current?.close()}>
+          Keep it
+        </button>
+        <button type="button" class="danger" onClick={() => void remove()}>
+          Delete
+        </button>
+      </p>
+    </dialog>
+  );
+}
+
+function Last({ found }: { readonly found: Delivery | undefined }) {
+  if (found === undefined) return <span class="faint">nothing sent yet</span>;
+  const style = styleOf(found);
+  const attempt = found.attempts[found.attempts.length - 1];
+  return <Status style={style} word={`${style.word}${attempt ? `, ${attemptWords(attempt)}` : ""}`} />;
+}
+
+function Hook({ hook, last, changed }: { readonly hook: Webhook; readonly last: Delivery | undefined; readonly changed: () => void }) {
+  const asking = useSignal(false);
+  const said = useSignal("");
+  const test = () =>
+    testWebhook(hook.id).then(
+      () => ((said.value = "The test message is on its way; the log shows what became of it."), changed()),
+      (error: ApiError) => (said.value = `It could not be sent. ${faultWords(error)}`),
+    );
+  return (
+    <li class="alert-hook">
+      <div>
+        <h3 class="alert-url">{hook.url}</h3>
+        <p class="faint">
+          {hook.events.length === 0 ? "all events" : hook.events.join(", ")} · since {dateTime(hook.created_us, "utc")}
+        </p>
+        <p>{hook.enabled ? <Last found={last} /> : <Status style={kGreyStyle} word="Switched off" more={hook.note || null} />}</p>
+        <p role="status">{said.value}</p>
+      </div>
+      <span class="alert-ways">
+        <button type="button" disabled={!hook.enabled} onClick={() => void test()}>
+          Send test<span class="unseen"> to {hook.url}</span>
+        </button>
+        <button type="button" class="danger" onClick={() => (asking.value = true)}>
+          Delete<span class="unseen"> {hook.url}</span>
+        </button>
+      </span>
+      {asking.value ? <Delete hook={hook} changed={changed} close={() => (asking.value = false)} /> : null}
+    </li>
+  );
+}
+
+export function Hooks({ hooks, log, changed }: HooksProps) {
+  return (
+    <section class="card facts" aria-labelledby="hooks-title">
+      <h2 id="hooks-title">Webhooks</h2>
+      {hooks.length === 0 ? <p class="faint">None yet. With the form above a first one takes a minute; “Send test” then shows whether it works.</p> : null}
+      <ul>
+        {hooks.map((hook) => (
+          <Hook key={hook.id} hook={hook} last={log.find(({ webhook }) => webhook === hook.id)} changed={changed} />
+        ))}
+      </ul>
+    </section>
+  );
+}

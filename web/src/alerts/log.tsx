@@ -1,0 +1,103 @@
+import { useSignal } from "@preact/signals";
+import type { ApiError } from "../api";
+import { dateTime, plural } from "../format";
+import { valueOf, withKeys } from "../query";
+import { search } from "../router";
+import { now } from "../settings";
+import { faultWords } from "../states";
+import { Status } from "../status";
+import { tabPath } from "../tabs";
+import { type Delivery, type DeliveryPage, retryDelivery, type Webhook } from "./calls";
+import { attemptWords, deliveryWords, styleOf } from "./words";
+
+// The log of messages, the newest first: what became of each, every attempt, and a way to send it again.
+
+function Attempts({ found }: { readonly found: Delivery }) {
+  if (found.attempts.length === 0) return null;
+  return (
+    <details class="rule-history">
+      <summary>{plural(found.attempts.length, "attempt")}</summary>
+      <ol>
+        {found.attempts.map((attempt, i) => (
+          <li key={i}>
+            {dateTime(attempt.at_us, "utc")}: {attemptWords(attempt)}
+            {attempt.answer ? <pre tabIndex={0} aria-label="Begin of the answer"><code>{attempt.answer}</code></pre> : null}
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function Row({ found, hook, changed }: { readonly found: Delivery; readonly hook: Webhook | undefined; readonly changed: () => void }) {
+  const fault = useSignal("");
+  const again = () => retryDelivery(found.id).then(changed, (error: ApiError) => (fault.value = faultWords(error)));
+  const style = styleOf(found);
+  return (
+    <tr>
+      <td class="figure">{dateTime(found.created_us, "utc", false)}</td>
+      <td>
+        {found.event}
+        {found.job === null ? null : <a class="group" href={tabPath(found.job, "overview")}>{found.job}</a>}
+      </td>
+      <td class="wrap alert-url">{hook?.url ?? `webhook ${found.webhook}, deleted`}</td>
+      <td class="wrap">
+        <Status style={style} word={style.word} /> <span class="faint">{deliveryWords(found, now.value)}</span>
+        <Attempts found={found} />
+        <span role="alert">{fault.value}</span>
+      </td>
+      <td>
+        {hook && (found.state === "delivered" || found.state === "dead") ? (
+          <button type="button" onClick={() => void again()}>
+            Send again<span class="unseen"> message {found.id}</span>
+          </button>
+        ) : null}
+      </td>
+    </tr>
+  );
+}
+
+function Pager({ next }: { readonly next: string | null }) {
+  const later = valueOf(search.value, "cursor") !== "";
+  if (!later && next === null) return null;
+  const link = (cursor: string | null) => `/alerts${withKeys(search.value, { cursor })}`;
+  return (
+    <nav class="pager" aria-label="Pages of the log">
+      {later ? <a href={link(null)}>‹ First page</a> : <span />}
+      {next === null ? null : <a href={link(next)}>Next page ›</a>}
+    </nav>
+  );
+}
+
+export function Log({ page, hooks, changed }: { readonly page: DeliveryPage; readonly hooks: readonly Webhook[]; readonly changed: () => void }) {
+  return (
+    <section class="card facts" aria-labelledby="log-title">
+      <div class="section-head">
+        <h2 id="log-title">Log</h2>
+        <p>{page.total === 0 ? "No message was sent yet" : `${plural(page.total, "message")}, the newest first`}</p>
+      </div>
+      {page.items.length === 0 ? null : (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Messages">
+          <table>
+            <thead>
+              <tr>
+                {["Time (UTC)", "Event", "Webhook", "What became of it"].map((head) => (
+                  <th key={head} scope="col">
+                    {head}
+                  </th>
+                ))}
+                <td />
+              </tr>
+            </thead>
+            <tbody>
+              {page.items.map((found) => (
+                <Row key={found.id} found={found} hook={hooks.find(({ id }) => id === found.webhook)} changed={changed} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <Pager next={page.next} />
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+import { duration } from "../format";
+import type { StatusStyle } from "../status";
+import type { Attempt, Delivery } from "./calls";
+
+// What became of a message, in words.
+
+const kStyles: Readonly<Record<Delivery["state"], StatusStyle & { readonly word: string }>> = {
+  ready: { icon: "wait", tone: "grey", word: "Waits" },
+  running: { icon: "dot", tone: "blue", word: "Being sent" },
+  delivered: { icon: "check", tone: "green", word: "Delivered" },
+  dead: { icon: "cross", tone: "red", word: "Given up" },
+};
+
+export function styleOf({ state }: Pick<Delivery, "state">) {
+  return kStyles[state] ?? kStyles.ready;
+}
+
+/** What the receiver answered to one attempt, and how fast. */
+export function attemptWords({ status, duration_ms, error }: Attempt): string {
+  const took = duration_ms === null ? "" : ` in ${duration(duration_ms / 1000)}`;
+  if (status !== null) return `HTTP ${status}${took}`;
+  return error ?? "no answer yet";
+}
+
+/** The state of a message in one line: the last attempt, and when the next one comes. */
+export function deliveryWords({ state, attempts, due_us }: Delivery, nowMs: number): string {
+  const last = attempts[attempts.length - 1];
+  const tried = last === undefined ? "" : attemptWords(last);
+  const many = attempts.length > 1 ? `, attempt ${attempts.length}` : "";
+  if (state === "ready") {
+    const wait = due_us / 1e6 - nowMs / 1000;
+    return `${tried === "" ? "" : `${tried}${many}; `}next ${wait > 1 ? `in ${duration(wait)}` : "now"}`;
+  }
+  return `${tried}${many}`;
+}
+
+/** Why a text cannot be the address of a webhook; "" where it can, as far as this page knows. */
+export function refusalOf(text: string): string {
+  try {
+    const { protocol, username } = new URL(text);
+    if (protocol !== "http:" && protocol !== "https:") return "It must begin with https:// or http://.";
+    return username === "" ? "" : "It must not contain a name and a password.";
+  } catch {
+    return "It must be a whole address, such as https://alerts.example.com/stepscope.";
+  }
+}

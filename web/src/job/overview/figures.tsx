@@ -1,0 +1,56 @@
+import { count, duration, percent } from "../../format";
+import type { Job, Metrics, RankSteps, Steps } from "../../model";
+import { hasGpus, panelsOf } from "../panels";
+import { meanOf } from "../summary";
+import { countedOf, rankOf } from "../rules/order";
+import type { Span } from "../view";
+
+// The job in a row of numbers.
+
+function Figure({ word, value, note }: { word: string; value: string; note?: string }) {
+  return (
+    <div class="figure-box">
+      <dt>{word}</dt>
+      <dd>
+        {value}
+        {note ? <span class="figure-note">{note}</span> : null}
+      </dd>
+    </div>
+  );
+}
+
+function dataShare(rank: RankSteps | undefined): number | null {
+  return rank?.phases.find(({ phase }) => phase === "data")?.share_percent ?? null;
+}
+
+export interface FiguresProps {
+  readonly job: Job;
+  readonly metrics: Metrics | null;
+  readonly steps: Steps | null;
+  readonly span: Span;
+  readonly rank: number;
+}
+
+export function Figures({ job, metrics, steps, span, rank }: FiguresProps) {
+  const panels = metrics === null ? [] : panelsOf(job, metrics, []);
+  const meanOfPanel = (id: string) => {
+    const trace = panels.find((panel) => panel.id === id)?.traces[0];
+    return trace ? meanOf(trace, span) : null;
+  };
+  const found = steps?.ranks.find((each) => each.rank === rank) ?? steps?.ranks[0];
+  const wall = found?.wall_seconds ?? null;
+  const rules = countedOf(job.profiler_rule_evaluation_statuses);
+  const trouble = rules.filter((rule) => rankOf(rule) < 3).length;
+  return (
+    <dl class="card figures">
+      {hasGpus(job) ? <Figure word="GPU" value={percent(meanOfPanel("gpu"))} note="mean" /> : null}
+      <Figure word="CPU" value={percent(meanOfPanel("cpu"))} note="mean" />
+      <Figure word="Memory" value={percent(meanOfPanel("memory"))} note="mean" />
+      <Figure word="Step p50" value={duration(wall?.p50)} />
+      <Figure word="Step p99" value={duration(wall?.p99)} />
+      <Figure word="Steps" value={count(found?.steps)} />
+      <Figure word="Waiting for data" value={percent(dataShare(found))} note="of step time" />
+      <Figure word="Issues" value={job.verdict === "unknown" && trouble === 0 ? "not judged" : `${count(trouble)} of ${count(rules.length)}`} note="rules" />
+    </dl>
+  );
+}

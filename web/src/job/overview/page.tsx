@@ -1,0 +1,66 @@
+import { useEffect, useMemo } from "preact/hooks";
+import { Loading } from "../../states";
+import type { View } from "../frame";
+import { FailureCard } from "../head";
+import { charts, facts, loadFacts, loadTables } from "../lazy_parts";
+import { panelCount, panelsOf } from "../panels";
+import { stepPanel } from "../steps/step_panels";
+import { stallsOf, withStalls } from "../stalls";
+import { StepsLoading, TimeArea } from "../time_area";
+import { isRunning } from "../view";
+import { Figures } from "./figures";
+import { Issues } from "./issues";
+import { Parts } from "./parts";
+import { Verdict } from "./verdict";
+
+// The overview: the verdict above the fold, the job in numbers, its three charts that say most, its rules in short, its facts.
+
+export function Page({ view }: { readonly view: View }) {
+  const { job, data, metrics, steps, rank, found, shown, shared } = view;
+  const rules = data.rules.value;
+  const stalls = useMemo(() => stallsOf(job, found), [job, found]);
+  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, "overview"), stalls)), [job, metrics, rules, stalls]);
+  const stepsPanel = useMemo(() => (steps === null ? null : { ...stepPanel(found), stalls }), [steps === null, found, stalls]);
+  const stepsFailed = data.stepsPoll.value?.state.value.error ?? null;
+  // The facts wait until the height of the charts is known, so that nothing jumps.
+  const settled = ((metrics !== null && charts.value !== null) || data.metricsPoll.value?.state.value.error) && (steps !== null || stepsFailed);
+  const { Facts, Remove } = facts.value ?? {};
+  useEffect(() => {
+    if (metrics === null && !settled) return;
+    loadTables();
+    loadFacts();
+  }, [metrics !== null, Boolean(settled)]);
+  const loading = (
+    <>
+      <StepsLoading job={job} />
+      {Array.from({ length: panelCount(job, "overview") }, (_, i) => (
+        <Loading key={i} what="the chart" class="card loading-chart" />
+      ))}
+    </>
+  );
+  return (
+    <>
+      <FailureCard job={job} />
+      <Verdict job={job} />
+      <Figures job={job} metrics={metrics} steps={steps} span={shown} rank={rank} />
+      <Parts found={job.diagnosis} running={isRunning(job)} />
+      <TimeArea
+        view={view}
+        title="Charts"
+        loading={loading}
+        draw={({ Chart }) => (
+          <>
+            {stepsPanel !== null ? <Chart key="steps" panel={stepsPanel} {...shared} /> : null}
+            {stepsPanel === null && stepsFailed === null ? <StepsLoading job={job} /> : null}
+            {panels.map((panel) => (
+              <Chart key={panel.id} panel={panel} {...shared} />
+            ))}
+          </>
+        )}
+      />
+      <Issues job={job} />
+      {settled && Facts ? <Facts job={job} zone={view.zone} startMs={shared.startMs} /> : null}
+      {settled && Remove ? <Remove job={job} /> : null}
+    </>
+  );
+}

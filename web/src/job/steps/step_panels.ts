@@ -1,0 +1,89 @@
+import type { Job, RankSteps, Steps, Values } from "../../model";
+import { kPhases } from "../../palette";
+import type { Panel } from "../panels";
+import type { Trace } from "../traces";
+
+// The charts of a rank's steps: how long they took, and how the phases share that time.
+
+/** Whether any step reports its wait for data. Steps that do not may have waited all the same. */
+const tellsOfWaits = ({ series }: RankSteps) => series.phases_seconds["data"] !== undefined;
+
+function stepNote(found: RankSteps): string {
+  const { rank, node, series } = found;
+  const many = series.steps_per_point;
+  const unseen = tellsOfWaits(found) ? "" : "; no step tells of a wait for data";
+  return `rank ${rank}${node === null ? "" : ` on ${node}`}${many > 1 ? `, mean of ${many} steps a point` : ""}${unseen}`;
+}
+
+/** When each point ends, in ms: a step is as wide as it lasted; several steps of a point reach to the next one. */
+export function endsOf({ series }: RankSteps): readonly number[] {
+  const { start_us, wall_seconds, steps_per_point: many } = series;
+  return start_us.map((us, i) => {
+    const lastedMs = 1000 * (wall_seconds[i] ?? 0) * many;
+    const next = start_us[i + 1];
+    const end = us / 1000 + lastedMs;
+    if (next === undefined) return end;
+    return many > 1 || next / 1000 - end < lastedMs / 10 ? next / 1000 : Math.min(end, next / 1000);
+  });
+}
+
+/** The rank that is shown: the chosen one, or the first. */
+export function rankShown(steps: Steps, rank: number): RankSteps | undefined {
+  return steps.ranks.find((each) => each.rank === rank) ?? steps.ranks[0];
+}
+
+/** The chart of a rank's step times; it says why it is empty where no rank told of steps. */
+export function stepPanel(found: RankSteps | undefined): Panel {
+  const timesMs = (found?.series.start_us ?? []).map((us) => us / 1000);
+  const shared = { timesMs, low: null, high: null };
+  const drawn = found && timesMs.length > 0 ? found : undefined;
+  const traces: readonly Trace[] = drawn === undefined ? [] : [
+    { ...shared, label: "Whole step", tone: 0, mean: drawn.series.wall_seconds },
+    ...(tellsOfWaits(drawn) ? [{ ...shared, label: "Waiting for data", tone: 1, mean: drawn.series.data_seconds, filled: true }] : []),
+    ...(drawn.gpu ? [{ ...shared, label: "GPU idle before the step", tone: 2, mean: drawn.gpu.series.idle_seconds, filled: true }] : []),
+  ];
+  return {
+    id: "steps",
+    title: "Step time",
+    unit: "s",
+    note: drawn ? stepNote(drawn) : "",
+    traces,
+    threshold: null,
+    sparse: true,
+    endsMs: drawn ? endsOf(drawn) : [],
+    empty: "No steps yet. Those of a PyTorch training are seen below stepscope-agent run; any other calls stepscope.step() once per step.",
+  };
+}
+
+/** Whether the rank's GPU works while its host goes on. */
+export const isAsync = (job: Job, rank: number) => job.ranks.some((each) => each.rank === rank && each.facts?.["gpu_async"] === "True");
+
+const kPhaseWords: Readonly<Record<string, string>> = { sync: "Waits for the GPU", device_to_host: "Copies from the GPU" };
+export const phaseWord = (phase: string) => kPhaseWords[phase] ?? phase.charAt(0).toUpperCase() + phase.slice(1);
+
+/** The share of a phase at each point, in percent of the time of its steps. */
+function sharesOf(seconds: Values, wall: Values): Values {
+  return wall.map((all, i) => (all ? (100 * (seconds[i] ?? 0)) / all : null));
+}
+
+/** The phases of a rank along the job, and what none of them covers; `launches`: a GPU does the work later. */
+export function phasePanel(found: RankSteps, launches = false): Panel {
+  const { start_us, wall_seconds: wall, phases_seconds } = found.series;
+  const named = Object.keys(kPhases).flatMap((phase) => (phases_seconds[phase] ? [[phase, phases_seconds[phase]] as const] : []));
+  const unaccounted = wall.map((all, i) => named.reduce((left, [, seconds]) => left - (seconds[i] ?? 0), all ?? 0));
+  const shared = { timesMs: start_us.map((us) => us / 1000), low: null, high: null, weight: wall };
+  return {
+    id: "phases",
+    title: "Phases of a step",
+    unit: "%",
+    note: `share of step time, rank ${found.rank}${launches ? "; work on the GPU counts where the host launches it or waits for it" : ""}`,
+    traces: named.length === 0 ? [] : [...named, ["unnamed", unaccounted.map((seconds) => Math.max(0, seconds))] as const].map(([phase, seconds]): Trace => ({
+      ...shared, ...(kPhases[phase] ?? { tone: -1 }), label: phaseWord(phase), mean: sharesOf(seconds, wall),
+    })),
+    threshold: null,
+    empty: "No phase was named in these steps. Below stepscope-agent run, PyTorch names its own.",
+    sparse: true,
+    endsMs: endsOf(found),
+    stacks: true,
+  };
+}

@@ -1,0 +1,127 @@
+import type { ComponentChildren } from "preact";
+import { dateTime, elapsed } from "../format";
+import type { Job } from "../model";
+import { setKeys } from "../router";
+import { now } from "../settings";
+import { Empty, Fault, Loading } from "../states";
+import { paused } from "./data";
+import { useTimeKeys, type View } from "./frame";
+import { charts } from "./lazy_parts";
+import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
+import { Toolbar } from "./toolbar";
+import { removedUntilUs } from "./view";
+
+// The charts of a part of the page below the bar with their span of time, and what is said where they are missing.
+
+/** Shown while there is no sample at all: what the page waits for, and after a minute what to check. */
+function NoSamples({ job }: { readonly job: Job }) {
+  const seconds = (now.value - job.created_us / 1000) / 1000;
+  if (job.ended_us !== null) return <Empty title="No samples"><p>The job ended before its agents sent any.</p></Empty>;
+  return (
+    <Empty title={`Waiting for the first sample${job.nodes[0] ? ` from ${job.nodes[0].name}` : ""}`}>
+      <p>The job was created {elapsed(seconds)} ago. Samples arrive every 2 s once its agent runs.</p>
+      {seconds < 60 ? null : (
+        <ul>
+          <li>Does the agent run, with this job’s name?</li>
+          <li>Can it reach this service at {window.location.origin}?</li>
+          <li>Is the clock of its node right?</li>
+        </ul>
+      )}
+    </Empty>
+  );
+}
+
+function RankChoice({ job, steps, rank }: View) {
+  if (steps === null) return null;
+  const ranks = ranksToChoose(job, steps);
+  const note = ranksNote(steps);
+  if (ranks.length < 2) return null;
+  return (
+    <label class="rank-choice">
+      <span>Steps of rank</span>
+      <select value={String(rank)} onChange={(event) => setKeys({ rank: event.currentTarget.value }, true)}>
+        {ranks.map((each) => (
+          <option key={each} value={String(each)}>
+            {each}
+          </option>
+        ))}
+      </select>
+      {note === "" ? null : <span>{note}</span>}
+    </label>
+  );
+}
+
+function Partial({ job, metrics }: View) {
+  if (metrics === null) return null;
+  const { many, missing } = sampledNodes(job, metrics);
+  if (many >= job.nodes.length || many === 0) return null;
+  return (
+    <p class="notice notice-amber" role="status">
+      {many} of {job.nodes.length} nodes have samples in this span of time.{missing.length === 0 ? null : ` Missing: ${missing.join(", ")}.`}
+    </p>
+  );
+}
+
+/** A notice about the time of which nothing finer than rollups is left. */
+function Removed({ job, shown, zone }: View) {
+  const us = removedUntilUs(job, shown);
+  if (us === null) return null;
+  return (
+    <p class="notice notice-grey" role="status">
+      Samples and steps before {dateTime(us, zone === "local" ? "local" : "utc")} were removed. What is kept of samples is the least, mean and
+      greatest value of each 10 s.
+    </p>
+  );
+}
+
+/** Placeholders of the charts of a rank's steps; a job without ranks has a single chart, which says so. */
+export function StepsLoading({ job, tall }: { readonly job: Job; readonly tall?: boolean }) {
+  const places = job.ranks.length === 0 || !tall ? [""] : ["", " loading-tall", ""];
+  return <>{places.map((high, i) => <Loading key={i} what="the steps" class={`card loading-chart${high}`} />)}</>;
+}
+
+/** Whether the charts of this view wait for their samples or their program. */
+export function waits({ data, metrics, zoomed }: View): boolean {
+  if (metrics === null) return !data.metricsPoll.value?.state.value.error;
+  return !isSilent({ metrics, zoomed }) && charts.value === null;
+}
+
+const isSilent = ({ metrics, zoomed }: Pick<View, "metrics" | "zoomed">) => metrics !== null && metrics.series.length === 0 && !zoomed;
+
+interface AreaProps {
+  readonly view: View;
+  readonly title: string;
+  /** The charts, once their program is here. */
+  readonly draw: (drawing: { readonly Chart: NonNullable<NonNullable<typeof charts.value>["Chart"]>; readonly saveText: (name: string, csv: string) => void }) => ComponentChildren;
+  readonly loading: ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+export function TimeArea({ view, title, draw, loading, children }: AreaProps) {
+  const { job, data, metrics, whole, shown, zoomed, zone } = view;
+  useTimeKeys(data);
+  const { Chart, saveText } = charts.value ?? {};
+  const silent = isSilent(view);
+  return (
+    <section aria-labelledby="charts-title">
+      <h2 id="charts-title" class="unseen">
+        {title}
+      </h2>
+      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value}>
+        <RankChoice {...view} />
+      </Toolbar>
+      {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
+      {data.stepsPoll.value && !waits(view) ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
+      <Removed {...view} />
+      <Partial {...view} />
+      {waits(view) ? <div class="charts">{loading}</div> : null}
+      {silent ? <NoSamples job={job} /> : null}
+      {metrics !== null && !silent && Chart && saveText ? (
+        <div class="charts" data-live={paused.value || zoomed ? "no" : "yes"}>
+          {draw({ Chart, saveText })}
+        </div>
+      ) : null}
+      {children}
+    </section>
+  );
+}

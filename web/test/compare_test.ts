@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Comparison, StepChange } from "../src/compare/calls";
+import { certaintyOf, changeOf, headlineOf, runBefore } from "../src/compare/words";
+import type { JobItem } from "../src/model";
+
+const change = (more: Partial<StepChange>): StepChange => ({ verdict: "faster", material: true, percent: -54, low_percent: -56, high_percent: -52, noise_percent: 2, ...more });
+const compared = (more: Partial<StepChange>) => ({ a: { name: "one" }, b: { name: "two" }, steps: { change: change(more) } }) as unknown as Comparison;
+
+test("a comparison is one sentence", () => {
+  assert.equal(headlineOf(compared({})), "The steps of two take 54 % less time than those of one, 2.2 times as fast.");
+  assert.equal(headlineOf(compared({ verdict: "slower", percent: 12 })), "The steps of two take 12 % more time than those of one.");
+  assert.match(headlineOf(compared({ verdict: "no clear difference", percent: 1 })), /^No clear difference/);
+  assert.match(headlineOf(compared({ verdict: "not enough data", percent: null })), /^Not enough data/);
+  assert.doesNotMatch(headlineOf(compared({ percent: -100 })), /Infinity|NaN/);
+});
+
+test("how sure it is has both ends of the interval, the nearer first", () => {
+  assert.equal(certaintyOf(change({})), "With 95 % confidence between 52 % and 56 % less time a step; parts of one run differ by 2.0 %. That matters.");
+  assert.match(certaintyOf(change({ verdict: "slower", material: false, percent: 4, low_percent: 3, high_percent: 5 })), /between 3\.0 % and 5\.0 % more .* worth a look, not more/);
+  assert.match(certaintyOf(change({ verdict: "no clear difference", percent: 1, low_percent: -2, high_percent: 4 })), /between 2\.0 % less and 4\.0 % more/);
+  assert.equal(certaintyOf(change({ verdict: "not enough data" })), "");
+});
+
+test("a change of a number is said; where one side has none, that", () => {
+  assert.deepEqual([changeOf(2, 3), changeOf(3, 2), changeOf(2, 2.001), changeOf(0, 1), changeOf(0, 0), changeOf(null, 1), changeOf(1, null), changeOf(null, null), changeOf(2, 28)],
+    ["▲ 50 % more", "▼ 33 % less", "the same", "", "the same", "only in B", "only in A", "", "▲ 14.0 times as much"]);
+});
+
+test("the run before is the newest one that is older", () => {
+  const item = (name: string, created_us: number) => ({ name, created_us }) as unknown as JobItem;
+  assert.equal(runBefore([item("c", 3), item("a", 1), item("b", 2)], "c"), "b");
+  assert.equal(runBefore([item("a", 1)], "a"), null);
+  assert.equal(runBefore([item("a", 1)], "not-in-the-list"), "a");
+  assert.equal(runBefore([], "a"), null);
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { forcedNode, heatMetrics, kNoValue, rowsOf, valueOfByte } from "../src/job/heat/cells";
+import { hex, viridis } from "../src/job/heat/viridis";
+import { placed } from "../src/job/steps/bars";
+import { stallsOf } from "../src/job/stalls";
+import { withSingleSteps } from "../src/job/steps/single_steps";
+import { endsOf } from "../src/job/steps/step_panels";
+import type { Heatmap, Job, RankSteps, StepRows } from "../src/model";
+
+const map = (cells: readonly number[], rows: readonly string[], more: Partial<Heatmap> = {}): Heatmap => ({
+  metric: "gpu_util_percent", unit: "%", bin_us: 1e6, times_us: [0, 1e6], rows: rows.map((device) => ({ node: "n1", device })), left_out: 0, low: 0, high: 127,
+  matrix: btoa(String.fromCharCode(...cells)), ...more,
+});
+
+test("a heat map's bytes are values, and a cell without one is none", () => {
+  assert.deepEqual([0, 254, 127, kNoValue, undefined].map((byte) => valueOfByte(byte, { low: 10, high: 137 })), [10, 137, 73.5, null, null]);
+  const [first, second] = rowsOf(map([100, 200, kNoValue, kNoValue], ["0", ""]), "node");
+  assert.deepEqual([first?.name, first?.mean, first?.least, first?.most], ["n1 0", 75, 50, 100]);
+  assert.deepEqual([second?.name, second?.mean, second?.least], ["n1", null, null]);
+});
+
+test("rows by mean begin with the lowest; rows without a value come last", () => {
+  assert.deepEqual(rowsOf(map([200, 200, kNoValue, kNoValue, 2, 4], ["0", "1", "2"]), "mean").map(({ name }) => name), ["n1 2", "n1 0", "n1 1"]);
+});
+
+test("a matrix that is cut short gives cells without values, never those of another row", () => {
+  const rows = rowsOf(map([10, 20, 30], ["0", "1", "2"]), "node");
+  assert.deepEqual(rows.map(({ cells }) => [...cells]), [[10, 20], [30, kNoValue], [kNoValue, kNoValue]]);
+});
+
+test("a matrix that is no base64 gives cells without values", () => {
+  assert.deepEqual(rowsOf(map([], ["0"], { matrix: "<b>&%" }), "node").map(({ mean }) => mean), [null]);
+});
+
+const job = (nodes: number, cores: number, gpus: number) =>
+  ({ nodes: Array.from({ length: nodes }, (_, i) => ({ name: `n${i}`, cores, gpus: Array(gpus).fill({}) })) }) as unknown as Job;
+
+test("where all devices are too many for one answer, one node is shown", () => {
+  assert.equal(forcedNode(job(64, 192, 8), "gpu_util_percent"), null);
+  assert.equal(forcedNode(job(64, 192, 8), "cpu_util_percent"), "n0");
+  assert.equal(forcedNode(job(1, 192, 8), "cpu_util_percent"), null);
+  assert.equal(heatMetrics(job(1, 8, 0))[0]?.metric, "cpu_util_percent", "a job without GPUs begins with its cores");
+});
+
+test("the colours of a heat map grow from dark to light, also beyond its ends", () => {
+  assert.deepEqual([-1, 0, 1, 2].map((share) => hex(viridis(share))), ["#440154", "#440154", "#fde725", "#fde725"]);
+  const luminance = Array.from({ length: 21 }, (_, i) => viridis(i / 20)).map(([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b);
+  assert.deepEqual([...luminance].sort((a, b) => a - b), luminance);
+});
+
+const rank = (start_us: readonly number[], wall_seconds: readonly number[], steps_per_point = 1) => ({ series: { start_us, wall_seconds, steps_per_point } }) as unknown as RankSteps;
+
+test("a step is drawn as wide as it lasted; a short pause belongs to it, a long one stays empty", () => {
+  assert.deepEqual(endsOf(rank([0, 1e6, 5e6], [0.95, 1, 2])), [1000, 2000, 7000]);
+  assert.deepEqual(endsOf(rank([0, 10e6], [1, 1], 5)), [10_000, 15_000], "a point of several steps reaches to the next");
+  assert.deepEqual(endsOf(rank([0, 1e6], [3, 1])), [1000, 2000], "never over the next step");
+  assert.deepEqual(endsOf(rank([], [])), []);
+});
+
+test("marks of equal values share a label, and labels that would touch go below each other", () => {
+  const at = (value: number) => value / 10;
+  assert.deepEqual(placed([["p50", 1], ["p95", 1], ["p99", 2], ["max", 9]], at), [
+    { words: "p50, p95 1.00 s", x: 0.1, row: 0 }, { words: "p99 2.00 s", x: 0.2, row: 1 }, { words: "max 9.00 s", x: 0.9, row: 0 },
+  ]);
+  assert.deepEqual(placed([], at), []);
+});
+
+test("single steps take the place of the curve, and nothing else of the rank changes", () => {
+  const found = { rank: 3, steps: 90, series: { steps_per_point: 64 }, gpu: null } as unknown as RankSteps;
+  const page: StepRows = { next: null, items: [
+    { step: 7, start_us: 0, wall_seconds: 0.2, phases_seconds: { data: 0.1 }, gpu: { idle_seconds: 0.05 } },
+    { step: 8, start_us: 2e5, wall_seconds: 0.3, phases_seconds: { forward: 0.2 }, gpu: null },
+  ] };
+  const { steps, series, gpu } = withSingleSteps(found, page);
+  assert.deepEqual([steps, series.steps_per_point, series.step, series.wall_seconds], [90, 1, [7, 8], [0.2, 0.3]]);
+  assert.deepEqual([series.data_seconds, series.phases_seconds], [[0.1, 0], { data: [0.1, 0], forward: [0, 0.2] }]);
+  assert.deepEqual(gpu?.series.idle_seconds, [0.05, null]);
+});
+
+test("slow places are marked where a rule found that they are an issue, and only there", () => {
+  const curve = rank([0, 1e6, 2e6, 3e6], [1, 1, 1, 2]);
+  const judged = (name: string, status: string) => ({ profiler_rule_evaluation_statuses: [{ rule: name, rule_configuration_name: name, rule_evaluation_status: status, verdict: { kind: "finding", sentence: "Every 4th." } }] }) as unknown as Job;
+  assert.deepEqual(stallsOf(judged("PeriodicStall", "IssuesFound"), curve), { timesMs: [4000], rule: "PeriodicStall", sentence: "Every 4th." });
+  assert.equal(stallsOf(judged("PeriodicStall", "NoIssuesFound"), curve), null);
+  assert.equal(stallsOf(judged("LowGPUUtilization", "IssuesFound"), curve), null);
+  assert.equal(stallsOf(judged("StepOutlier", "IssuesFound"), undefined), null);
+  assert.deepEqual(stallsOf(judged("StepOutlier", "IssuesFound"), rank([], []))?.timesMs, []);
+});
