@@ -23,7 +23,7 @@ test("two jobs: the sentence with its certainty first, then what differs, as tex
 
 test("from a job's page the run before of its group is found", async () => {
   await page.goto(`${service.url}/jobs/resnet-quick`);
-  await page.getByRole("link", { name: "Compare" }).last().click();
+  await page.locator(".job-facts").getByRole("link", { name: "Compare" }).click();
   await page.waitForURL(/\/compare\?a=resnet-slow&b=resnet-quick$/);
   await page.getByRole("heading", { name: /50 % less time/ }).waitFor();
   await page.goto(`${service.url}/compare?b=resnet-slow`);
@@ -31,6 +31,18 @@ test("from a job's page the run before of its group is found", async () => {
   await page.goto(`${service.url}/compare?b=other`);
   await page.getByText("other belongs to no group").waitFor();
   assert.equal(service.calls(/\/compare\?/).filter((url) => url.startsWith("/api")).length, 1);
+});
+
+test("two jobs that are ticked in the list are compared, the older click first; a third takes the place of the first", async () => {
+  await page.goto(`${service.url}/jobs`);
+  await page.getByRole("checkbox", { name: "Compare other" }).check();
+  await page.getByText("Tick a second job to compare it with other").waitFor();
+  await page.getByRole("checkbox", { name: "Compare resnet-slow" }).check();
+  await page.getByRole("checkbox", { name: "Compare resnet-quick" }).press("Space");
+  assert.deepEqual(await axeViolations(page), []);
+  await page.getByRole("link", { name: "Compare resnet-slow with resnet-quick" }).click();
+  await page.waitForURL(/\/compare\?a=resnet-slow&b=resnet-quick$/);
+  await page.getByRole("heading", { name: /50 % less time/ }).waitFor();
 });
 
 test("no difference and too little data are said as such", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Comparison, StepChange } from "../src/compare/calls";
 import { certaintyOf, changeOf, headlineOf, runBefore } from "../src/compare/words";
+import { toggled } from "../src/jobs/ticked";
 import type { JobItem } from "../src/model";
 
 const change = (more: Partial<StepChange>): StepChange => ({ verdict: "faster", material: true, percent: -54, low_percent: -56, high_percent: -52, noise_percent: 2, ...more });
@@ -33,4 +34,10 @@ test("the run before is the newest one that is older", () => {
   assert.equal(runBefore([item("a", 1)], "a"), null);
   assert.equal(runBefore([item("a", 1)], "not-in-the-list"), "a");
   assert.equal(runBefore([], "a"), null);
+});
+
+test("two jobs at most are ticked", () => {
+  assert.deepEqual(toggled([], "a"), ["a"]);
+  assert.deepEqual(toggled(["a", "b"], "c"), ["b", "c"]);
+  assert.deepEqual(toggled(["a", "b"], "a"), ["b"]);
 });

@@ -63,6 +63,7 @@ bool EndWithin(CommandSignals& signals, std::vector<pollfd> others, Duration tim
   poll(others.data(), others.size(), static_cast<int>(time / 1ms));
   bool end = false;
   while (const auto arrival = signals.Next()) end = end || AsksToEnd(arrival->signal);
+  ReapChildren();  // as process 1 of a container, the daemon inherits what others leave behind
   return end;
 }
 

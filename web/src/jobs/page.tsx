@@ -12,6 +12,7 @@ import { inWords, isFiltered, kCleared, listKey } from "./filters";
 import { type List, openList } from "./list";
 import { RemovedJobs } from "./removed";
 import { JobTable } from "./table";
+import { CompareTicked } from "./ticked";
 
 /** Moves the focus to the next or previous job of the list. */
 function step(by: number): void {
@@ -115,6 +116,7 @@ export function JobsPage() {
     <>
       <div class="page-head">
         <h1>Training jobs</h1>
+        <CompareTicked />
         {list === null ? <p class="faint list-note">&nbsp;</p> : <Freshness list={list} />}
       </div>
       <FilterBar />

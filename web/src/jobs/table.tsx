@@ -7,6 +7,7 @@ import { search } from "../router";
 import { narrow, now, zoneOf } from "../settings";
 import { JobState, kReport } from "../status";
 import { Sparkline } from "./sparkline";
+import { Tick } from "./ticked";
 
 // The list as a table, and as cards where it is narrow.
 
@@ -92,6 +93,7 @@ function Row({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone }) 
   return (
     <tr>
       <th scope="row">
+        <Tick name={job.name} />
         <JobLink name={job.name} />
         {job.group ? <GroupLink group={job.group} /> : null}
       </th>
@@ -118,7 +120,10 @@ function Card({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone })
   return (
     <li class="card job-card">
       <div class="job-card-head">
-        <JobLink name={job.name} />
+        <span>
+          <Tick name={job.name} />
+          <JobLink name={job.name} />
+        </span>
         <JobState status={job.status} secondary={job.secondary_status} />
       </div>
       <div class="job-card-line">

@@ -58,6 +58,22 @@ function Service({ found }: { readonly found: Readiness }) {
   );
 }
 
+function More() {
+  const who = session.value;
+  return (
+    <section class="card facts" aria-labelledby="more-title">
+      <h2 id="more-title">More</h2>
+      <ul class="missing">
+        {who === null ? null : <li>You are {who.access === "open" ? "on this machine, and may do everything" : `${who.name}, with the role ${who.role}`}.</li>}
+        <li>
+          The same data as JSON: <a href="/api/v1/jobs">/api/v1/jobs</a>; figures of the service for Prometheus: <a href="/metrics">/metrics</a>.
+        </li>
+        <li>Stepscope has the Apache License 2.0. The page is made with Preact and uPlot, both under the MIT License.</li>
+      </ul>
+    </section>
+  );
+}
+
 export function SettingsPage() {
   const found = useSignal<Readiness | null>(null);
   const asked = useSignal<Poll | null>(null);
@@ -67,7 +83,8 @@ export function SettingsPage() {
     asked.value = opened;
     return () => opened.stop();
   }, []);
-  const who = session.value;
+  // What comes below waits until the height of what is above is known.
+  const settled = found.value !== null || (asked.value?.state.value.error ?? null) !== null;
   return (
     <>
       <div class="page-head">
@@ -75,17 +92,8 @@ export function SettingsPage() {
       </div>
       <Own />
       {asked.value === null ? null : <Fault what="The state of the service" poll={asked.value} />}
-      {found.value === null && asked.value?.state.value.error ? null : found.value === null ? <Loading what="the state of the service" class="card loading-chart" /> : <Service found={found.value} />}
-      <section class="card facts" aria-labelledby="more-title">
-        <h2 id="more-title">More</h2>
-        <ul class="missing">
-          {who === null ? null : <li>You are {who.access === "open" ? "on this machine, and may do everything" : `${who.name}, with the role ${who.role}`}.</li>}
-          <li>
-            The same data as JSON: <a href="/api/v1/jobs">/api/v1/jobs</a>; figures of the service for Prometheus: <a href="/metrics">/metrics</a>.
-          </li>
-          <li>Stepscope has the Apache License 2.0. The page is made with Preact and uPlot, both under the MIT License.</li>
-        </ul>
-      </section>
+      {found.value !== null ? <Service found={found.value} /> : null}
+      {settled ? <More /> : <Loading what="the state of the service" class="card loading-chart" />}
     </>
   );
 }

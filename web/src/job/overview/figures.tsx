@@ -29,9 +29,11 @@ export interface FiguresProps {
   readonly steps: Steps | null;
   readonly span: Span;
   readonly rank: number;
+  readonly zoomed: boolean;
 }
 
-export function Figures({ job, metrics, steps, span, rank }: FiguresProps) {
+export function Figures({ job, metrics, steps, span, rank, zoomed }: FiguresProps) {
+  const whole = zoomed ? "whole job" : ""; // figures of steps do not follow the zoom
   const panels = metrics === null ? [] : panelsOf(job, metrics, []);
   const meanOfPanel = (id: string) => {
     const trace = panels.find((panel) => panel.id === id)?.traces[0];
@@ -43,13 +45,13 @@ export function Figures({ job, metrics, steps, span, rank }: FiguresProps) {
   const trouble = rules.filter((rule) => rankOf(rule) < 3).length;
   return (
     <dl class="card figures">
-      {hasGpus(job) ? <Figure word="GPU" value={percent(meanOfPanel("gpu"))} note="mean" /> : null}
-      <Figure word="CPU" value={percent(meanOfPanel("cpu"))} note="mean" />
-      <Figure word="Memory" value={percent(meanOfPanel("memory"))} note="mean" />
-      <Figure word="Step p50" value={duration(wall?.p50)} />
-      <Figure word="Step p99" value={duration(wall?.p99)} />
-      <Figure word="Steps" value={count(found?.steps)} />
-      <Figure word="Waiting for data" value={percent(dataShare(found))} note="of step time" />
+      {hasGpus(job) ? <Figure word="GPU" value={percent(meanOfPanel("gpu"))} note={zoomed ? "mean in view" : "mean"} /> : null}
+      <Figure word="CPU" value={percent(meanOfPanel("cpu"))} note={zoomed ? "mean in view" : "mean"} />
+      <Figure word="Memory" value={percent(meanOfPanel("memory"))} note={zoomed ? "mean in view" : "mean"} />
+      <Figure word="Step p50" value={duration(wall?.p50)} note={whole} />
+      <Figure word="Step p99" value={duration(wall?.p99)} note={whole} />
+      <Figure word="Steps" value={count(found?.steps)} note={whole} />
+      <Figure word="Waiting for data" value={percent(dataShare(found))} note={zoomed ? "of all step time" : "of step time"} />
       <Figure word="Issues" value={job.verdict === "unknown" && trouble === 0 ? "not judged" : `${count(trouble)} of ${count(rules.length)}`} note="rules" />
     </dl>
   );

@@ -42,7 +42,7 @@ export function Page({ view }: { readonly view: View }) {
     <>
       <FailureCard job={job} />
       <Verdict job={job} />
-      <Figures job={job} metrics={metrics} steps={steps} span={shown} rank={rank} />
+      <Figures job={job} metrics={metrics} steps={steps} span={shown} rank={rank} zoomed={view.zoomed} />
       <Parts found={job.diagnosis} running={isRunning(job)} />
       <TimeArea
         view={view}
