@@ -32,7 +32,6 @@ ABOUT_MANY_JOBS = (
     r"^select job_id, name from rule_configs .* where job_id = any",
     r"^select job_id, count\(\*\), sum\(.* from nodes where job_id = any",
     r"^(select|select count\(\*\)) .*\bfrom jobs where \(\$1 = '' or position",  # jobs that have a rule with issues
-    r"^select job_id from jobs join nodes using",  # jobs that are silent
     r"^select distinct on \(coalesce\(closed_us",  # earlier runs of a group
 )
 # Rows that the coordinator is given, or asks one shard for, and copies to the shard of their job. It explains the second kind only
