@@ -328,7 +328,7 @@ test("a link to a zoom opens it", async () => {
   await open("?from=20000&to=40000");
   assert.match(await page.locator(".toolbar-span").textContent(), /^20 s to 40 s$/);
   assert.match(await chart("cpu").locator(".summary").textContent(), /mean/);
-  assert.match(await page.locator(".figures").textContent(), /CPU\d+ %mean in view.*Step p5041\.2 mswhole job/s, "which numbers follow the zoom is said");
+  assert.match(await page.locator(".figures").textContent(), /CPU\d+ %mean in view.*Step p5041\.2 msin all/s, "which numbers follow the zoom is said");
   await page.getByRole("button", { name: "Zoom out" }).click();
   assert.match(await page.locator(".toolbar-span").textContent(), /^10 s to 50 s$/);
 });

@@ -33,7 +33,7 @@ export interface FiguresProps {
 }
 
 export function Figures({ job, metrics, steps, span, rank, zoomed }: FiguresProps) {
-  const whole = zoomed ? "whole job" : ""; // figures of steps do not follow the zoom
+  const whole = zoomed ? "in all" : ""; // figures of steps do not follow the zoom
   const panels = metrics === null ? [] : panelsOf(job, metrics, []);
   const meanOfPanel = (id: string) => {
     const trace = panels.find((panel) => panel.id === id)?.traces[0];
