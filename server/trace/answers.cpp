@@ -4,8 +4,14 @@
 
 #include "core/base/json_members.h"
 #include "server/trace/breakdown.h"
+#include "server/trace/communication.h"
+#include "server/trace/copies.h"
 #include "server/trace/kernels.h"
+#include "server/trace/launches.h"
+#include "server/trace/memory.h"
 #include "server/trace/operators.h"
+#include "server/trace/pixels.h"
+#include "server/trace/precision.h"
 
 namespace stepscope {
 namespace {
@@ -65,6 +71,12 @@ const std::vector<AnswerRow>& TraceAnswers() {
        [](const TraceLinks& links) { return ToJson(MakeOperatorTable(links, false)); }},
       {"operators_by_shape", "operators",
        [](const TraceLinks& links) { return ToJson(MakeOperatorTable(links, true)); }},
+      {"launches", "", [](const TraceLinks& links) { return ToJson(MakeLaunchTable(links)); }},
+      {"copies", "", [](const TraceLinks& links) { return ToJson(MakeCopyTable(links)); }},
+      {"communication", "",
+       [](const TraceLinks& links) { return ToJson(MakeCollectiveTable(links)); }},
+      {"memory_use", "", [](const TraceLinks& links) { return ToJson(MakeMemory(links)); }},
+      {"precision", "", [](const TraceLinks& links) { return ToJson(MakePrecisionTable(links)); }},
       {"tracks", "tracks", TracksOf},
   };
   return answers;
@@ -72,6 +84,7 @@ const std::vector<AnswerRow>& TraceAnswers() {
 
 std::vector<TracePart> TakeApart(const Trace& trace) {
   std::vector<TracePart> parts = EncodeParts(trace);
+  for (TracePart& part : EncodeLevels(trace, PlanLevels(trace))) parts.push_back(std::move(part));
   const TraceLinks links(trace);
   for (const AnswerRow& answer : TraceAnswers()) {
     parts.push_back(EncodeText(std::string(answer.name), Dump(answer.make(links))));
@@ -80,6 +93,7 @@ std::vector<TracePart> TakeApart(const Trace& trace) {
 }
 
 OrderedJson SummaryOf(const Trace& trace) {
+  const LevelPlan plan = PlanLevels(trace);
   OrderedJson faults = OrderedJson::object();
   for (const auto& [reason, count] : trace.faults) faults[reason] = count;
   return {{"base_ns", std::to_string(trace.base_ns)},
@@ -98,6 +112,8 @@ OrderedJson SummaryOf(const Trace& trace) {
           {"step_markers", NullIfEmpty(MarkersOf(trace))},
           {"step_count", trace.steps.size()},
           {"track_count", trace.tracks.size()},
+          {"level_base", plan.base_log2},
+          {"level_count", plan.count},
           {"faults", std::move(faults)}};
 }
 

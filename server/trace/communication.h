@@ -18,14 +18,15 @@ struct CollectiveRow {
   std::uint64_t calls = 0;
   std::int64_t total_ns = 0, min_ns = 0, max_ns = 0;
   std::int64_t exposed_ns = 0;            // on a device, while it computed nothing
-  std::int64_t bytes = -1, sized_ns = 0;  // of the calls that say them; -1: none does
+  std::int64_t bytes = -1, sized_ns = 0;  // summed over calls that say them; -1: none does
 };
 
 std::vector<CollectiveRow> MakeCollectiveTable(const TraceLinks& links);  // the longest first
 OrderedJson ToJson(const std::vector<CollectiveRow>& rows);
 
 // By what the rate of a collective's data is multiplied to have the rate on the wire, for n ranks
-// (nccl-tests, doc/PERFORMANCE.md): 2(n-1)/n of an all-reduce, (n-1)/n of gathers and scatters.
+// (nccl-tests, its page on performance): 2(n-1)/n of an all-reduce, (n-1)/n of gathers and
+// scatters.
 double BusFactor(std::string_view collective, std::int64_t ranks);
 
 // Bytes of an element of a type as profilers name it, "Float" or "BFloat16"; 0: not known.

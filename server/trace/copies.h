@@ -14,7 +14,7 @@ struct CopyRow {
   std::string name, launched_by;  // the operator that launched most of their time; "" unknown
   bool sets = false;              // fills memory, copies nothing
   std::uint64_t calls = 0;
-  std::int64_t bytes = -1;                  // of the calls that say them; -1: none does
+  std::int64_t bytes = -1;                  // summed over calls that say them; -1: none does
   std::int64_t total_ns = 0, sized_ns = 0;  // of all; of those that say their bytes
   std::int64_t exposed_ns = 0;              // while no kernel of their device ran
 };

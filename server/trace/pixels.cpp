@@ -12,7 +12,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kMostLevels = 12;
-constexpr std::size_t kFewestCells = 1'024;  // of the widest level
+constexpr std::size_t kFewestCells = 1'024;  // in the widest level
 
 // Time by name within one cell; few names meet in one.
 class CellSums {

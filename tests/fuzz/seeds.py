@@ -197,7 +197,29 @@ def secrets():
     yield b"://@:/@@://\0=\0--=\0token\0:token=\0'secret'"
 
 
-TARGETS = {"spool": spools, "secrets": secrets, "request": requests, "answer": answers, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
+def traces():
+    def span(cat, name, start, duration, **args):
+        return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, "args": args}
+
+    events = [
+        span("user_annotation", "ProfilerStep#7", 0, 300),
+        span("cpu_op", "aten::mm", 10, 20, **{"External id": 5, "Input Dims": [[2, 3]]}),
+        span("cuda_runtime", "cudaLaunchKernel", 15, 2, correlation=9),
+        span("kernel", "sgemm", 50, 20.5, correlation=9, device=0, stream=7, grid=[1, 2, 3]),
+        span("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 80, 2, correlation=10, device=0, bytes=4096),
+        {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 20, "args": {"Bytes": 64, "Total Allocated": 64, "Device Type": 1, "Device Id": 0}},
+    ]
+    text = json.dumps({"baseTimeNanoseconds": 17, "distributedInfo": {"rank": 3}, "traceEvents": events})
+    yield text.encode()
+    yield packed(text.encode())
+    yield packed(text.encode())[:150]
+    yield json.dumps(events).encode()[:-1]
+    yield text.replace("aten::mm", 'f("a", b)').encode()
+    yield text.replace("20.5", "NaN").replace("sgemm", "C:\\x").encode()
+    yield b'{"traceName": "/tmp/a]\n", "traceEvents": [{"ph": "X", "ts": }, ' + text.encode()
+
+
+TARGETS = {"spool": spools, "trace": traces, "secrets": secrets, "request": requests, "answer": answers, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
            "json": jsons, "samples": samples, "frame": frames, "column": columns, "summary": summaries,
            "marks": marks, "config": configs}
 

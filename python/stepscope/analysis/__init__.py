@@ -20,5 +20,6 @@ except ModuleNotFoundError as _missing:
 from ._client import Client
 from ._job import Job
 from ._problem import Problem, Unreachable
+from ._window import Window
 
-__all__ = ["Client", "Job", "Problem", "Unreachable"]
+__all__ = ["Client", "Job", "Problem", "Unreachable", "Window"]

@@ -11,6 +11,7 @@ import pandas as pd
 from . import _correlate, _series
 from ._service import Service, path_part
 from ._tables import Moment, micros_of, stamps, table
+from ._window import Window
 
 _PHASES = ("data", "transfer", "forward", "loss", "backward", "communication", "optimizer", "callback", "checkpoint", "other", "sync", "device_to_host")
 _UNKNOWN = float("nan")
@@ -147,13 +148,18 @@ class Job:
         return self._service.ask(self._path + "/windows", {"what": "annotations", "start_step": start_step, "num_steps": num_steps})
 
     def windows(self) -> Any:
-        """The windows that were asked for, the newest first: id, start_step, num_steps, status, reason, asked, spans, dropped.
+        """The windows of the job, the newest first: id, what, start_step, num_steps, status, reason, asked, spans, dropped. `what` is
+        `annotations` where agents were asked, and `trace` where trace files came, which `window` reads.
 
         `status` is Open, Recorded or NotRecorded; `reason` says why something is missing; `dropped` counts spans
         that found no room.
         """
         items = [item for page in self._service.pages(self._path + "/windows", limit=500) for item in page["items"]]
-        return table(items, ("id", "start_step", "num_steps", "status", "reason", "asked", "spans", "dropped"), times=("asked",))
+        return table(items, ("id", "what", "start_step", "num_steps", "status", "reason", "asked", "spans", "dropped"), times=("asked",))
+
+    def window(self, window: Union[str, int]) -> Window:
+        """A window of traces, for its kernels, operators, spans, and where its time went."""
+        return Window(self._service, self._path, window)
 
     def spans(self, window: Union[str, int], rank: Optional[int] = None, annotation: Optional[str] = None) -> Any:
         """Each time that an annotation was open in a window: rank, process, thread, name, step, start, duration.

@@ -10,6 +10,7 @@
 #include "server/api/http/find_job.h"
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
+#include "server/api/windows/trace_reads.h"
 #include "server/api/windows/window_json.h"
 
 namespace stepscope {
@@ -36,9 +37,10 @@ struct AnswerCall {
   std::span<const QueryParameter> query;
 };
 constexpr AnswerCall kCalls[] = {
-    {"breakdown", "breakdown", kPlainQuery},
-    {"kernels", "kernels", kByQuery},
-    {"operators", "operators", kShapesQuery},
+    {"breakdown", "breakdown", kPlainQuery},  {"kernels", "kernels", kByQuery},
+    {"operators", "operators", kShapesQuery}, {"launches", "launches", kPlainQuery},
+    {"copies", "copies", kPlainQuery},        {"communication", "communication", kPlainQuery},
+    {"memory", "memory_use", kPlainQuery},    {"precision", "precision", kPlainQuery},
     {"timeline", "tracks", kPlainQuery},
 };
 
@@ -120,6 +122,9 @@ std::vector<Route> WindowAnswerRoutes(const Api& api) {
                                      const PathParameters& path) {
                                    return ReadWindowAnswer(kCalls[i], connection, request, path);
                                  }));
+  }
+  for (const auto& further : {PixelRoutes(api), SpanRoutes(api)}) {
+    routes.insert(routes.end(), further.begin(), further.end());
   }
   return routes;
 }

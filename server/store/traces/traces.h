@@ -66,6 +66,23 @@ Result<std::vector<TracePartRow>> LoadParts(Connection& connection, std::int64_t
                                             std::int64_t window_id, int rank,
                                             std::string_view part);
 
+// Parts of tracks that reach into [from_ns, to_ns], by track and number from a place on; at most
+// `most`, 1 to 5,000.
+struct TrackRange {
+  std::string_view part;
+  std::span<const std::int64_t> tracks;
+  std::int64_t from_ns = 0, to_ns = INT64_MAX;
+  std::int64_t after_track = -1, after_number = -1;  // parts behind this one
+  int most = 5'000;
+};
+Result<std::vector<TracePartRow>> LoadTrackParts(Connection& connection, const TraceRow& trace,
+                                                 std::int64_t job_id, const TrackRange& range);
+
+// Parts that are of no track, by number: those of these numbers.
+Result<std::vector<TracePartRow>> LoadNumbered(Connection& connection, const TraceRow& trace,
+                                               std::int64_t job_id, std::string_view part,
+                                               std::span<const std::int64_t> numbers);
+
 // Removes a window with all that is known of it, in the caller's transaction. NotFound without one.
 Status DeleteWindow(Connection& connection, std::int64_t job_id, std::int64_t window_id);
 

@@ -74,7 +74,7 @@ TEST(Copies, HaveBytesRatesAndWhatIsHidden) {
   const OrderedJson json = ToJson(rows);
   EXPECT_EQ(json["copies"][0]["direction"], "HtoD");
   EXPECT_EQ(json["copies"][0]["host_memory"], "pinned");
-  EXPECT_EQ(json["copies"][0]["bytes_per_second"], 1e8);  // of the call that says its bytes
+  EXPECT_EQ(json["copies"][0]["bytes_per_second"], 1e8);  // one call says its bytes
   EXPECT_EQ(json["copies"][1]["direction"], "set");
 }
 

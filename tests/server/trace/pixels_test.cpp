@@ -90,7 +90,7 @@ TEST(Levels, AreAsTrueAsTheSpansTheyAreMadeOf) {
       worst = std::max(worst, off);
       sum += off;
     }
-    EXPECT_LT(worst, 0.1) << share;  // of a pixel that an edge of a cell cuts
+    EXPECT_LT(worst, 0.1) << share;  // where the edge of a cell cuts a pixel
     EXPECT_LT(sum / kWidth, 0.01) << share;
   }
   EXPECT_GT(used, 0);

@@ -78,6 +78,53 @@ TEST_F(TracesTest, AFileBecomesAWindowWithAnswers) {
   EXPECT_EQ(Get("/1/timeline")["tracks"].size(), 2u);
 }
 
+TEST_F(TracesTest, SpansAreFoundPageByPage) {
+  Import(TraceOfRank(0));
+  const Json all = Get("/1/search");
+  ASSERT_EQ(all["items"].size(), 5u);
+  EXPECT_EQ(all["next"], nullptr);
+  const Json found = Get("/1/search?q=SGEMM")["items"];
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]["kind"], "kernel");
+  EXPECT_EQ(found[0]["start_ns"], 99'000);
+  EXPECT_EQ(found[0]["duration_ns"], 50'000);
+  EXPECT_EQ(found[0]["correlation"], 8);
+  EXPECT_EQ(Get("/1/search?q=nothing")["items"].size(), 0u);
+  EXPECT_EQ(Get("/1/search?from_ns=160000&to_ns=180000")["items"].size(), 2u);  // the step, relu
+  Json pages = Json::array();
+  for (std::string cursor;;) {
+    const Json page = Get("/1/search?limit=2" + (cursor.empty() ? "" : "&cursor=" + cursor));
+    for (const Json& item : page["items"]) pages.push_back(item);
+    if (page["next"].is_null()) break;
+    cursor = page["next"].get<std::string>();
+  }
+  EXPECT_EQ(pages, all["items"]);
+  ExpectProblem(service_.Get(std::string(kMlpWindows) + "/1/search?tracks=9"), 400, "bad-request",
+                "9 is no track");
+}
+
+TEST_F(TracesTest, PixelsShowTheGap) {
+  Import(TraceOfRank(0));
+  const std::string at = std::string(kMlpWindows) + "/1/timeline/pixels";
+  const std::string bytes =
+      BodyOf(service_.Get(at + "?tracks=1&from_ns=100000&to_ns=200000&width=10"));
+  ASSERT_EQ(bytes.substr(0, 4), "SPX1");
+  const std::string busy = bytes.substr(32 + 4 + 40, 10);  // behind the names of the pixels
+  EXPECT_EQ(static_cast<unsigned char>(busy[0]), 255);
+  EXPECT_EQ(busy[6], 0);  // 160 to 170 us: nothing runs
+  EXPECT_NE(bytes.find("sgemm"), std::string::npos);
+  EXPECT_NE(bytes.find("relu"), std::string::npos);
+  ExpectProblem(service_.Get(at + "?from_ns=5&to_ns=5"), 400, "invalid-parameter", "after");
+}
+
+TEST_F(TracesTest, AnExportCanBeImportedAgain) {
+  Import(TraceOfRank(3));
+  const std::string packed = BodyOf(service_.Get(std::string(kMlpWindows) + "/1/trace.json.gz"));
+  const Json window = ApiService::JsonOf(Import(packed));
+  EXPECT_EQ(window["traces"][0]["rank"], 3);
+  EXPECT_EQ(Get("/2/kernels")["kernels"], Get("/1/kernels")["kernels"]);
+}
+
 TEST_F(TracesTest, RanksJoinAWindow) {
   Import(TraceOfRank(0));
   EXPECT_EQ(StatusOf(Import(Compress(TraceOfRank(1)), "?window=1")), 201);
