@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 from tests.fault.pusher import INTERVAL_US, LOST, OURS, REJECTED, TICK
+from tests.support.service import wait_for
 
 WINDOW = 1000  # ticks, few enough for a bin each
 GUARD = "\nstepscope_ingest_duplicate_rows_total 0\n"
@@ -59,13 +60,18 @@ def check_pusher(service, pusher, stream):
     assert stored == [[str(len(found))]], f"{pusher.job}: a frame is doubled"
 
 
+def chart(service, path):
+    """The series of an answer; a service that is short of something is asked again."""
+    return wait_for(lambda: (answer := service.get(path)) and answer[0] not in (429, 503) and answer, f"an answer to {path}")[1]["series"]
+
+
 def ticks_of(service, pusher, cursor):
     """{number: value} of what is stored, be it a frame still or in a block by now."""
     found = {}
     for first in range(0, cursor + WINDOW, WINDOW):
         begin_us = pusher.begin_us + first * INTERVAL_US
         span = f"from_us={begin_us}&to_us={begin_us + (WINDOW - 1) * INTERVAL_US}&points={WINDOW}"
-        for each in service.get(f"/api/v1/jobs/{pusher.job}/metrics?metric={pusher.metric}&{span}")[1]["series"]:
+        for each in chart(service, f"/api/v1/jobs/{pusher.job}/metrics?metric={pusher.metric}&{span}"):
             for at_us, least, greatest in zip(each["times_us"], each["min"], each["max"]):
                 if least is not None:
                     assert least == greatest

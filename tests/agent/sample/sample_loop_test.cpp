@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <thread>
+
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_root.h"
 
@@ -10,9 +13,18 @@ namespace {
 
 using test::FakeClock;
 
-// The loop under a clock that the test moves. It wakes each interval to read the clock.
+// The loop under a clock that the test moves. It wakes each interval to read the clock, and has
+// read it once before a test begins.
 class ClockJumps : public testing::Test {
  protected:
+  void SetUp() override {
+    const std::size_t asked = clock_.asked();
+    loop_.emplace(
+        sampler_,
+        [this](Time at, const TickRow&) { ticks_.Change([&](auto& all) { all.push_back(at); }); },
+        interval_, clock_);
+    while (clock_.asked() == asked) std::this_thread::yield();
+  }
   // The time of the next tick.
   Time Next() {
     const std::size_t before = seen_++;
@@ -26,10 +38,7 @@ class ClockJumps : public testing::Test {
   const Guarded<Duration> interval_{20ms};
   Guarded<std::vector<Time>> ticks_;
   std::size_t seen_ = 0;
-  const SampleLoop loop_{
-      sampler_,
-      [this](Time at, const TickRow&) { ticks_.Change([&](auto& all) { all.push_back(at); }); },
-      interval_, clock_};
+  std::optional<SampleLoop> loop_;
 };
 
 TEST_F(ClockJumps, TicksThatWereSleptThroughAreNotMadeUp) {
