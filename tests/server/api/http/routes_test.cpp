@@ -21,10 +21,10 @@ TEST_F(RoutesTest, OnADiskThatIsNearlyFullOnlyWhatMakesRoomChangesAnything) {
     go_on.push_back(Format("{} {}", route.method, route.pattern));
   }
   EXPECT_EQ(go_on, (std::vector<std::string>{
-                       "DELETE /api/v1/jobs/{name}",
-                       "DELETE /api/v1/jobs/{name}/windows/{id}", "DELETE /api/v1/webhooks/{id}",
-                       "DELETE /api/v1/tokens/{id}", "POST /api/v1/session",
-                       "DELETE /api/v1/session", "DELETE /api/v1/nodes/{id}/binding"}))
+                       "DELETE /api/v1/jobs/{name}", "DELETE /api/v1/jobs/{name}/windows/{id}",
+                       "DELETE /api/v1/webhooks/{id}", "DELETE /api/v1/tokens/{id}",
+                       "POST /api/v1/session", "DELETE /api/v1/session",
+                       "DELETE /api/v1/nodes/{id}/binding"}))
       << "docs/decisions/0009-full-disk.md says which";
 }
 
