@@ -10,6 +10,7 @@
 
 #include "agent/marks/marks_socket.h"
 #include "core/base/clock.h"
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "core/base/time.h"
 #include "core/model/step.h"
@@ -69,6 +70,8 @@ struct SpanWindow {
   std::int64_t first = 0, last = -1;  // steps
   std::string command{};              // id of the command that the window's end answers
   Duration wait{};                    // how long to wait for its last step
+  std::string ask{};     // what each rank is asked, so that it records operators; "": nothing
+  std::string remark{};  // goes with the reason of the window's end
 };
 
 // One span of an annotation.
@@ -84,6 +87,13 @@ struct RankSpans {
   std::int64_t window_id = 0;
   std::vector<std::string> names;
   std::vector<WindowSpan> rows;
+};
+
+// A trace file of a rank. Whatever its process has passed: it may be no file, or a huge one.
+struct RankTrace {
+  std::int32_t rank = 0;
+  MarkTrace said;
+  Descriptor file;
 };
 
 // The end of a window, after all its spans were handed over.
@@ -122,6 +132,7 @@ struct IntakeBatch {
   std::vector<RankMarks> marks;  // at most one entry for each rank
   std::vector<RankEnd> rank_ended;
   std::optional<SpanWindowEnd> window_ended{};
+  std::vector<RankTrace> traces{};  // at most Intake::kMostTraces of a process
 };
 
 // A connected training process. `devices` is its CUDA_VISIBLE_DEVICES, "" where it has none.
@@ -174,6 +185,9 @@ class Intake {
   // kept.
   static constexpr std::size_t kMostWindowSpans = 65'536;
   std::string KeepSpans(const std::string& job, const SpanWindow& window);
+
+  // Trace files of a process that wait for a drain; further ones are closed unread.
+  static constexpr std::size_t kMostTraces = 2;
 
   std::vector<HeardJob> Jobs() const;
 

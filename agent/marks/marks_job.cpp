@@ -4,18 +4,21 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/wire/push_answer.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::size_t kLongestReason = 200;
+constexpr Duration kAnswerWait = 30s;  // a trace is written after the last step
 
 }  // namespace
 
 bool JobRecord::Done() const {
   return std::ranges::all_of(ranks_, [](const auto& entry) {
     const Rank& rank = entry.second;
-    return rank.processes.empty() && rank.pending.empty() && !rank.known && rank.record.Empty();
+    return rank.processes.empty() && rank.pending.empty() && rank.traces.empty() && !rank.known &&
+           rank.record.Empty();
   });
 }
 
@@ -43,6 +46,11 @@ void JobRecord::Join(MarkProcess& process, Time now) {
     rank.record.spans().Open(kept_->window, rank.record.newest(), false, kept_->room);
   }
   rank.processes.push_back(&process);
+  if (kept_ && !kept_->window.ask.empty()) AskForOperators(process);
+}
+
+void JobRecord::AskForOperators(MarkProcess& process) {
+  process.Ask(std::string(kWindowCommand), kept_->window.ask);
 }
 
 void JobRecord::Detach(MarkProcess& process, MarkRoom& room) {
@@ -51,6 +59,8 @@ void JobRecord::Detach(MarkProcess& process, MarkRoom& room) {
   for (MarkProcess* each : rank.processes) each->ReadRings(rank.record, room);
   process.SkipMarks();
   rank.pending = FactsOf(rank);
+  if (rank.traces.empty()) rank.traces = process.TakeTraces();
+  if (!process.outcome().empty()) rank.outcome = process.outcome();
   process.Detach(rank.record, room);
   std::erase(rank.processes, &process);
   rank.record.spans().Settle();
@@ -92,6 +102,10 @@ void JobRecord::DrainRank(std::int32_t number, Rank& rank, Time now, IntakeBatch
     rank.reported_facts = std::move(facts);
     rank.known = true;
   }
+  for (RankTrace& trace : std::exchange(rank.traces, {})) batch.traces.push_back(std::move(trace));
+  for (MarkProcess* process : rank.processes) {
+    for (RankTrace& trace : process->TakeTraces()) batch.traces.push_back(std::move(trace));
+  }
   RankMarks marks = rank.record.Take(number);
   const bool any = !marks.steps.empty() || !marks.annotations.empty() || !marks.spans.rows.empty();
   if (any) batch.marks.push_back(std::move(marks));
@@ -128,6 +142,8 @@ std::string JobRecord::KeepSpans(const SpanWindow& window, SteadyTime now) {
   for (auto& [number, rank] : ranks_) {
     if (rank.processes.empty()) continue;
     rank.record.spans().Open(window, rank.record.newest(), true, kept_->room);
+    if (window.ask.empty()) continue;
+    for (MarkProcess* process : rank.processes) AskForOperators(*process);
   }
   return "";
 }
@@ -146,7 +162,26 @@ bool JobRecord::WindowIsOver(SteadyTime now) {
     any = true;
     alive = alive || (!rank.processes.empty() && rank.record.spans().Recorded());
   }
+  if (any && !kept_->window.ask.empty() && AwaitsAnswers(now)) return false;
   return any && (std::exchange(kept_->settled, true) || !alive);
+}
+
+// The ranks say what became of their traces when these are written.
+bool JobRecord::AwaitsAnswers(SteadyTime now) {
+  if (!kept_->answers_until) kept_->answers_until = now + kAnswerWait;
+  if (now >= *kept_->answers_until) return false;
+  return std::ranges::any_of(ranks_, [](const auto& entry) {
+    return std::ranges::any_of(entry.second.processes,
+                               [](const MarkProcess* each) { return each->OwesAnswer(); });
+  });
+}
+
+std::string JobRecord::OutcomeOf(const Rank& rank) {
+  for (const MarkProcess* process : rank.processes) {
+    if (process->OwesAnswer()) return "no word of its operators came";
+    if (!process->outcome().empty()) return "operators " + process->outcome();
+  }
+  return rank.outcome.empty() ? "" : "operators " + rank.outcome;
 }
 
 void JobRecord::EndWindow(Time now, IntakeBatch& batch) {
@@ -159,13 +194,18 @@ void JobRecord::EndWindow(Time now, IntakeBatch& batch) {
     end.recorded = end.recorded || spans.Recorded();
     end.spans += spans.spans();
     end.dropped += spans.dropped();
-    const std::string shortfall = spans.Shortfall();
+    std::string shortfall = spans.Shortfall();
+    const std::string outcome = !kept_->window.ask.empty() ? OutcomeOf(rank) : "";
+    if (!outcome.empty()) shortfall += (shortfall.empty() ? "" : ", ") + outcome;
+    rank.outcome.clear();
     if (!shortfall.empty() && end.reason.size() < kLongestReason) {
       end.reason += Format("{}rank {}: {}", end.reason.empty() ? "" : "; ", number, shortfall);
     }
     spans.Close();
   }
   if (!any) end.reason = "no training process came";
+  const std::string& remark = kept_->window.remark;
+  if (!remark.empty()) end.reason += (end.reason.empty() ? "" : "; ") + remark;
   batch.window_ended = std::move(end);
   kept_.reset();
 }

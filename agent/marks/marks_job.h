@@ -56,6 +56,8 @@ class JobRecord {
     std::vector<MarkProcess*> processes;  // in the order in which they connected
     std::string reported_facts;           // facts as last reported
     std::string pending;                  // facts of its last process, to be reported
+    std::vector<RankTrace> traces;        // of processes that are gone
+    std::string outcome;                  // what the last of these said of the window
     Time came{};                          // first connection since its last end
     bool known = false;                   // its start was reported, and no end since
   };
@@ -65,9 +67,13 @@ class JobRecord {
     SpanWindow window;
     SteadyTime until{};
     std::size_t room = Intake::kMostWindowSpans;
-    bool settled = false;  // the window was over at the previous drain
+    bool settled = false;                       // the window was over at the previous drain
+    std::optional<SteadyTime> answers_until{};  // ranks that record operators are waited for
   };
   bool WindowIsOver(SteadyTime now);
+  void AskForOperators(MarkProcess& process);
+  bool AwaitsAnswers(SteadyTime now);
+  static std::string OutcomeOf(const Rank& rank);
   void EndWindow(Time now, IntakeBatch& batch);
 
   static std::string FactsOf(const Rank& rank);

@@ -22,6 +22,7 @@ constexpr std::size_t kFactBytes = 128;  // a fact takes them beside its text
 MarkProcess::~MarkProcess() {
   shutdown(socket_.get(), SHUT_RDWR);
   closer_.Close(user_, std::move(socket_));
+  for (RankTrace& trace : traces_) closer_.Close(user_, std::move(trace.file));
 }
 
 Result<MarkProcess::State> MarkProcess::Receive() {
@@ -68,8 +69,19 @@ Result<MarkProcess::State> MarkProcess::Take(const MarkMessage& message, Passed&
     for (const auto& [key, value] : facts->facts) SetFact(key, value);
   } else if (const auto* answer = std::get_if<MarkAnswer>(&message)) {
     TakeAnswer(*answer);
+  } else if (const auto* trace = std::get_if<MarkTrace>(&message)) {
+    TakeTrace(*trace, passed);
   }
   return std::holds_alternative<MarkBye>(message) ? State::kEnded : State::kOpen;
+}
+
+// A file is taken unread: to read, or even to look at, what a process has passed may take for ever.
+void MarkProcess::TakeTrace(const MarkTrace& trace, Passed& passed) {
+  if (passed.empty() || traces_.size() >= Intake::kMostTraces) {
+    ++source_.refused;
+    return;
+  }
+  traces_.push_back({source_.hello.rank, trace, std::move(passed.front())});
 }
 
 void MarkProcess::TakeNames(const MarkNames& names) {
@@ -104,6 +116,7 @@ void MarkProcess::TakeAnswer(const MarkAnswer& answer) {
   if (answer.id == 0 || answer.id != asked_id_ || asked_.empty()) return;
   const std::string outcome =
       answer.refused == 0 ? std::string("done") : Format("refused: {}", answer.detail);
+  outcome_ = answer.refused == 0 ? answer.detail : outcome;
   SetFact(std::exchange(asked_, ""), Format("{} ({})", outcome, argument_));
 }
 
@@ -130,6 +143,7 @@ bool MarkProcess::Ask(const std::string& command, const std::string& argument) {
   if (!SendPacket(socket_, EncodeMarkMessage(message))) return false;
   asked_id_ = message.id;
   asked_ = command;
+  outcome_.clear();
   argument_ = argument;
   for (const auto& ring : rings_) ring->reader.Call();
   return true;

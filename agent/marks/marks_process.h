@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/marks/closer.h"
 #include "agent/marks/held_steps.h"
+#include "agent/marks/intake.h"
 #include "agent/marks/marks_fold.h"
 #include "agent/marks/marks_rank.h"
 #include "agent/marks/marks_ring.h"
@@ -63,6 +65,14 @@ class MarkProcess {
   // becomes a fact of that name. False when it cannot be sent now.
   bool Ask(const std::string& command, const std::string& argument);
 
+  // Takes out the trace files that it has passed.
+  std::vector<RankTrace> TakeTraces() { return std::exchange(traces_, {}); }
+
+  // Whether it was sent a command and has not answered.
+  bool OwesAnswer() const { return !asked_.empty(); }
+  // What it said to the newest command: why it refused, or a remark; "" else.
+  const std::string& outcome() const { return outcome_; }
+
   bool introduced() const { return introduced_; }
   std::int32_t rank() const { return source_.hello.rank; }
   const MarkSource& source() const { return source_; }
@@ -93,6 +103,7 @@ class MarkProcess {
   Result<State> Take(std::string_view bytes, Passed& passed);
   Result<State> Take(const MarkMessage& message, Passed& passed);
   Status AddRing(Passed& passed);
+  void TakeTrace(const MarkTrace& trace, Passed& passed);
   void TakeNames(const MarkNames& names);
   // By its number; "" until it is declared.
   const std::string& NameOf(std::uint16_t id) const;
@@ -117,6 +128,7 @@ class MarkProcess {
   std::int64_t no_room_ = 0;      // marks that were read and for which there was no room
   std::uint32_t asked_id_ = 0;    // id of the newest command
   std::string asked_, argument_;  // the newest command
+  std::string outcome_;
   MarkSource source_;
   std::vector<std::string> names_;  // by id; empty until one is declared
   const std::string no_name_{};
@@ -125,6 +137,7 @@ class MarkProcess {
   std::vector<NamedSpan> spans_;  // spans of a window whose name is unknown yet
   // Metrics whose name is unknown yet, by id; none: handed over.
   std::map<std::uint16_t, std::optional<MetricValue>> metrics_;
+  std::vector<RankTrace> traces_;
   std::vector<std::unique_ptr<Ring>> rings_;  // by pointer: an address identifies a ring
 };
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint32_t kMessageMagic = 0x4b4d5353;  // "SSMK"
 constexpr std::uint16_t kMessageVersion = 1;
+constexpr std::int64_t kMaxTraceStep = (std::int64_t{1} << 60) - 1;
 
 enum Kind : std::uint16_t {
   kHello = 1,
@@ -19,6 +20,7 @@ enum Kind : std::uint16_t {
   kAnswer = 5,
   kBye = 6,
   kRing = 7,
+  kTrace = 8,
 };
 
 // The start of the character that holds byte `at`.
@@ -86,6 +88,15 @@ struct Encoder {
     PutString(bytes, answer.detail);
   }
   void operator()(const MarkBye&) { Start(kBye); }
+  void operator()(const MarkTrace& trace) {
+    Start(kTrace);
+    Put(bytes, trace.window);
+    Put(bytes, trace.first_step);
+    for (const std::uint32_t number : {trace.steps, trace.start_us, trace.stop_us, trace.save_us}) {
+      Put(bytes, number);
+    }
+    PutString(bytes, trace.note);
+  }
   void operator()(const MarkUnknown& unknown) { Start(static_cast<Kind>(unknown.kind)); }
 };
 
@@ -161,6 +172,17 @@ struct Decoder {
     answer.detail = Text("detail");
     return answer;
   }
+  MarkTrace Trace() {
+    MarkTrace trace;
+    trace.window = reader.Take<std::uint32_t>();
+    trace.first_step = Number<std::int64_t>("first step", 0, kMaxTraceStep);
+    trace.steps = reader.Take<std::uint32_t>();
+    trace.start_us = reader.Take<std::uint32_t>();
+    trace.stop_us = reader.Take<std::uint32_t>();
+    trace.save_us = reader.Take<std::uint32_t>();
+    trace.note = Text("note");
+    return trace;
+  }
   MarkMessage Body(std::uint16_t kind) {
     switch (kind) {
       case kHello:
@@ -177,6 +199,8 @@ struct Decoder {
         return Answer();
       case kBye:
         return MarkBye{};
+      case kTrace:
+        return Trace();
       default:
         return MarkUnknown{kind};
     }

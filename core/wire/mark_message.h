@@ -70,13 +70,23 @@ struct MarkAnswer {
 
 struct MarkBye {};
 
+// A window of operators that was recorded; the passed descriptor is the trace file.
+struct MarkTrace {
+  std::uint32_t window = 0;     // the service's number for it
+  std::int64_t first_step = 0;  // 0 to 2^60 - 1
+  std::uint32_t steps = 0;      // whole steps that were recorded
+  // How long it took the training to begin, to end and to write it.
+  std::uint32_t start_us = 0, stop_us = 0, save_us = 0;
+  std::string note;  // why it is less than what was asked for; "" else
+};
+
 // A message of a kind that this version does not know; the reader skips it.
 struct MarkUnknown {
   std::uint16_t kind = 0;
 };
 
 using MarkMessage = std::variant<MarkHello, MarkRing, MarkFacts, MarkNames, MarkCommand, MarkAnswer,
-                                 MarkBye, MarkUnknown>;
+                                 MarkBye, MarkTrace, MarkUnknown>;
 
 // Texts longer than their bound are truncated.
 std::string EncodeMarkMessage(const MarkMessage& message);

@@ -34,6 +34,7 @@ OrderedJson ToJson(const ServiceCommand& command) {
   if (command.kind == kSpansCommand) {
     json["window_id"] = command.window_id;
     json["wait_seconds"] = command.wait_seconds;
+    if (command.operators) json["operators"] = true;
   }
   return json;
 }
@@ -49,9 +50,10 @@ std::vector<ServiceCommand> Commands(const Json& answer) {
     const auto number = [&](const char* key) {
       return static_cast<std::int64_t>(Number(json, key, has_all));
     };
-    ServiceCommand command{Text(json, "id"),      Text(json, "kind"),  number("interval_ms"),
-                           number("start_step"),  number("num_steps"), number("window_id"),
-                           number("wait_seconds")};
+    ServiceCommand command{Text(json, "id"),       Text(json, "kind"),
+                           number("interval_ms"),  number("start_step"),
+                           number("num_steps"),    number("window_id"),
+                           number("wait_seconds"), json.value("operators", Json()) == Json(true)};
     if (command.id.empty() || command.id.size() > kLongestId) continue;
     commands.push_back(std::move(command));
   }

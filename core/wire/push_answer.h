@@ -30,6 +30,7 @@ struct ServiceCommand {
   // For spans: the window's number, and how long the agent waits for its last step.
   std::int64_t window_id = 0;
   std::int64_t wait_seconds = 0;
+  bool operators = false;  // for spans: operators and kernels are wanted, too
 };
 inline constexpr std::string_view kIntervalCommand = "interval";
 inline constexpr std::string_view kWindowCommand = "window";

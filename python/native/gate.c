@@ -114,6 +114,7 @@ static void Dealloc(PyObject* self) {
   Py_XDECREF(((Gate*)self)->ids);
   Py_XDECREF(((Gate*)self)->metrics);
   Py_XDECREF(((Gate*)self)->at_step);
+  Py_XDECREF(((Gate*)self)->at_window);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -128,6 +129,7 @@ static PyMemberDef members[] = {
     {"metrics", T_OBJECT_EX, offsetof(Gate, metrics), 0, NULL},
     {"refused", T_LONGLONG, offsetof(Gate, refused), 0, NULL},
     {"at_step", T_OBJECT, offsetof(Gate, at_step), 0, NULL},
+    {"at_window", T_OBJECT, offsetof(Gate, at_window), 0, NULL},
     {"untimed", T_LONGLONG, offsetof(Gate, untimed), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };

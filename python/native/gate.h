@@ -12,11 +12,13 @@ typedef struct {
   long long refused;  // metrics that were none
   PyObject*
       at_step;  // called with number and end (ns) of each step that ended; NULL or None: nobody
-  long long untimed;  // so many steps from now on have no GPU times and are not told to at_step
-  char off;           // nobody records
-  char seeking;       // but an agent may come: it is looked for when that is due
-  char by_hand;       // the script ends its steps itself
-  char ready;         // there are rings, so a thread without one asks for it
+  PyObject* at_window;  // called with the number of each step that ended, while a window of
+                        // operators waits or is recorded; NULL or None: there is none
+  long long untimed;    // so many steps from now on have no GPU times and are not told to at_step
+  char off;             // nobody records
+  char seeking;         // but an agent may come: it is looked for when that is due
+  char by_hand;         // the script ends its steps itself
+  char ready;           // there are rings, so a thread without one asks for it
 } Gate;
 
 // Makes the types of gates and rings and adds them to the module; -1 with an exception set.

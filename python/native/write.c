@@ -79,7 +79,18 @@ int WriteGpuTime(int64_t start_ns, int64_t length_ns, uint64_t name, uint64_t nu
   return 0;
 }
 
-// Tells whoever has to know that a step ended.
+// Begins and ends what is recorded of a window of operators.
+static int TellWindow(uint64_t ended) {
+  PyObject* const at_window = open_gate->at_window;
+  if (at_window == NULL || at_window == Py_None) return 0;
+  Py_INCREF(at_window);
+  PyObject* const done = PyObject_CallFunction(at_window, "K", (unsigned long long)ended);
+  Py_DECREF(at_window);
+  Py_XDECREF(done);
+  return done == NULL ? Calm() : 0;
+}
+
+// Tells the GPU's clock that a step ended.
 static int TellStep(Ring* ring, int64_t now_ns) {
   Gate* const gate = open_gate;
   if (gate->at_step == NULL || gate->at_step == Py_None) return 0;
@@ -105,7 +116,9 @@ int WriteStep(int64_t now_ns, const uint64_t* number) {
     ring = RingAt(now_ns);
   }
   if (ring == NULL) return Calm();
-  return EndStep(ring, now_ns, number) ? TellStep(ring, now_ns) : 0;
+  if (!EndStep(ring, now_ns, number)) return 0;
+  const uint64_t ended = NumberBefore(ring);
+  return TellStep(ring, now_ns) < 0 ? -1 : TellWindow(ended);
 }
 
 int PreparePhases(void) {

@@ -21,6 +21,7 @@ class Gate:
     metrics: Dict[str, int]  # the numbers of metrics, by name
     refused = 0  # so many metrics had no valid name or value
     at_step: Optional[Callable[[int, int], None]] = None  # called with number and end (ns) of each step that ended
+    at_window: Optional[Callable[[int], None]] = None  # called with the number of each step that ended, while a window waits or runs
     untimed = 0  # so many steps from now on have no GPU times and are not told to at_step
     local: Any  # its `ring` is the calling thread's
 

@@ -194,8 +194,11 @@ def _end_step(end_ns: int, number: Optional[int]) -> None:
             ring = gate.ring(end_ns)
             if ring is None:
                 return
-        if ring.end_step(end_ns, number) and gate.at_step:
-            _tell_step(gate, ring, end_ns)
+        if ring.end_step(end_ns, number):
+            if gate.at_step:
+                _tell_step(gate, ring, end_ns)
+            if gate.at_window:
+                gate.at_window((ring.number - 1) & _wire.STEP_MASK)
     except Exception:
         pass
 

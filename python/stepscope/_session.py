@@ -18,11 +18,12 @@ from ._form import marks
 from ._lease import Lease, Local, new_ring, say_clock
 from ._memory import MAX_RINGS, slots_of, supported
 from ._unconnected import why as _why_unconnected
+from ._waiting import Waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, threading and socket take longer to import than all the rest
     from threading import Lock
-    from typing import Dict, List, Optional, Union
+    from typing import Callable, Dict, List, Optional, Union
 
     from ._connection import Connection
     from ._pure import Ring
@@ -33,11 +34,13 @@ VERSION = "0.1.0"
 SECOND = 1_000_000_000
 _RETRY = 2 * SECOND
 _REFUSED_RETRY = 60 * SECOND
-NO_WINDOWS = "windows are not in this version"
+_NO_WINDOWS = "operators are recorded where the hooks of PyTorch are, and this process has none"
 
 
 class Session(marks.Gate):
     """The agent as this process knows it, and what is kept for it. A forked child makes itself a new session."""
+
+    asked: Optional[Callable[[int, str], str]] = None  # takes a request for a window; returns why it is refused, or ""
 
     def __init__(self) -> None:
         self.path = _place.socket_path()
@@ -50,7 +53,7 @@ class Session(marks.Gate):
         self.ids: Dict[str, int] = {}
         self.metrics: Dict[str, int] = {}
         self.refused = 0
-        self.at_step, self.untimed = None, 0
+        self.at_step, self.untimed, self.at_window = None, 0, None
         self.reason = "" if self.path else "no agent: STEPSCOPE_SOCKET is not set, and none serves this node"
         if self.path and self.off:
             self.reason = _form.REFUSED or "this platform has no sealed shared memory"
@@ -67,6 +70,7 @@ class Session(marks.Gate):
         self._facts_sent = True
         self._late = False  # the agent was looked for in vain before
         self._unrecorded = 0
+        self._waiting = Waiting()
         self._lock = Lock()
 
     def seek(self, now_ns: int) -> bool:
@@ -151,6 +155,10 @@ class Session(marks.Gate):
         if not self.off:
             self.due = 0
 
+    def post(self, message: bytes, fd: int = -1) -> None:  # see Waiting.add; sends it as soon as there is an agent
+        self._waiting.add(message, fd)
+        self.tend(monotonic_ns())
+
     def info(self) -> Dict[str, Union[str, int, bool]]:
         return {
             "version": VERSION,
@@ -183,7 +191,7 @@ class Session(marks.Gate):
     def abandon(self) -> None:
         """For a forked child: lets go of what belongs to its parent, without a word to anyone."""
         self.off, self.seeking = True, False
-        for part in [self.connection, *self.rings]:
+        for part in [self.connection, self._waiting, *self.rings]:
             try:
                 if part is not None:
                     part.close()
@@ -251,6 +259,7 @@ class Session(marks.Gate):
         if not self._facts_sent:
             self.connection.send(_wire.facts(self._facts.items()))
             self._facts_sent = True
+        self._waiting.send(self.connection)
 
     def _listen(self, now_ns: int) -> None:
         """Takes what the agent said, at most eight messages."""
@@ -275,10 +284,10 @@ class Session(marks.Gate):
                 self._part("refused: " + _wire.read_text(message, 14)[0], now_ns + _REFUSED_RETRY)
                 return False
         elif kind == _wire.COMMAND and self.connection is not None:
-            (number,) = struct.unpack_from("<I", message, 8)
-            asked = _wire.read_text(message, 12)[0]
-            reason = NO_WINDOWS if asked == "window" else "this version knows no commands but window"
-            self.connection.send(_wire.answer(number, True, reason))
+            number, asked, argument = _wire.command(message)
+            reason = (self.asked(number, argument) if self.asked else _NO_WINDOWS) if asked == "window" else "this version knows no commands but window"
+            if reason:
+                self.connection.send(_wire.answer(number, True, reason))
         return True
 
     def _part(self, reason: str, retry_ns: int) -> None:

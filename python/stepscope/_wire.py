@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAGIC = 0x4B4D5353  # "SSMK"
 VERSION = 1
-HELLO, FACTS, NAME, COMMAND, ANSWER, BYE, RING = 1, 2, 3, 4, 5, 6, 7
+HELLO, FACTS, NAME, COMMAND, ANSWER, BYE, RING, TRACE = 1, 2, 3, 4, 5, 6, 7, 8
 
 MAX_MESSAGE_BYTES = 8192
 MAX_TEXT_BYTES = 256
@@ -118,6 +118,12 @@ def answer(number: int, refused: bool, detail: str) -> bytes:
     return _start(ANSWER) + struct.pack("<IH", number, int(refused)) + _text(detail)
 
 
+def trace(window: int, first: int, steps: int, costs_us: Tuple[int, int, int], note: str) -> bytes:
+    """Goes with the descriptor of a trace file: the steps it is of, and how long it took to begin, to end and to write."""
+    costs = (min(max(cost, 0), 0xFFFFFFFF) for cost in costs_us)
+    return _start(TRACE) + struct.pack("<IqIIII", window, first, steps, *costs) + _text(note)
+
+
 def bye() -> bytes:
     return _start(BYE)
 
@@ -128,6 +134,13 @@ def read_text(message: bytes, at: int) -> Tuple[str, int]:
     if length > MAX_TEXT_BYTES or at + 2 + length > len(message):
         raise ValueError("text out of bounds")
     return message[at + 2 : at + 2 + length].decode("utf-8", "replace"), at + 2 + length
+
+
+def command(message: bytes) -> Tuple[int, str, str]:
+    """Number, name and argument of a command. Raises ValueError or struct.error."""
+    (number,) = struct.unpack_from("<I", message, 8)
+    name, at = read_text(message, 12)
+    return number, name, read_text(message, at)[0]
 
 
 def kind_of(message: bytes) -> int:

@@ -32,6 +32,7 @@ std::vector<ServiceCommand> CommandsFor(const JobRow& job, const StreamCursor& s
     commands.back().start_step = window.start_step;
     commands.back().num_steps = window.num_steps;
     commands.back().window_id = window.window_id;
+    commands.back().operators = window.operators;
     commands.back().wait_seconds = (window.until_us - now_us) / 1'000'000;
   }
   return commands;

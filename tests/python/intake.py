@@ -24,6 +24,7 @@ class Intake:
         self.process = None
         self.started, self.ended, self.steps, self.annotations, self.sums = [], [], [], {}, {}
         self.metrics = []  # (rank, metric, value)
+        self.traces = []
 
     def start(self):
         command = [program("tests/intake_probe"), str(self.path)]
@@ -58,6 +59,7 @@ class Intake:
         self.told = batch["told"]
         self.started += batch["started"]
         self.ended += batch["ended"]
+        self.traces += batch["traces"]
         self.metrics += [(said["rank"], said["metric"], said["value"]) for said in batch["metrics"]]
         for marks in batch["marks"]:
             self.steps += marks["steps"]

@@ -1,6 +1,8 @@
 // The agent's intake as a program, for tests of the Python package: listens on the given path,
 // drains for each line of standard input and answers with one line of JSON, with the metrics. "ask
-// COMMAND" first sends the command to all processes. Ends with its input.
+// COMMAND" or "ask COMMAND|ARGUMENT" first sends the command to all processes. Ends with its input.
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -54,6 +56,16 @@ Json ToJson(const std::vector<stepscope::RankMetric>& metrics) {
   return json;
 }
 
+Json ToJson(const stepscope::RankTrace& trace) {
+  const stepscope::MarkTrace& said = trace.said;
+  std::string text(64 * 1024 * 1024, '\0');
+  const auto got = pread(trace.file.get(), text.data(), text.size(), 0);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return {{"rank", trace.rank},      {"window", said.window},     {"first", said.first_step},
+          {"steps", said.steps},     {"start_us", said.start_us}, {"stop_us", said.stop_us},
+          {"save_us", said.save_us}, {"note", said.note},         {"text", text}};
+}
+
 Json ToJson(const stepscope::IntakeBatch& batch) {
   Json started = Json::array(), marks = Json::array(), ended = Json::array();
   for (const auto& rank : batch.rank_started) {
@@ -61,7 +73,9 @@ Json ToJson(const stepscope::IntakeBatch& batch) {
   }
   for (const auto& rank : batch.marks) marks.push_back(ToJson(rank));
   for (const auto& rank : batch.rank_ended) ended.push_back(rank.rank);
-  return {{"started", started}, {"marks", marks}, {"ended", ended}};
+  Json traces = Json::array();
+  for (const auto& trace : batch.traces) traces.push_back(ToJson(trace));
+  return {{"started", started}, {"marks", marks}, {"ended", ended}, {"traces", traces}};
 }
 
 }  // namespace
@@ -79,7 +93,11 @@ int main(int argc, char** argv) {
   std::cout << "listening" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::size_t told = 0;
-    if (line.starts_with("ask ")) told = intake.value()->Ask("", line.substr(4), "by a test");
+    const std::size_t bar = line.find('|');
+    const std::string argument = bar == line.npos ? "by a test" : line.substr(bar + 1);
+    if (line.starts_with("ask ")) {
+      told = intake.value()->Ask("", line.substr(4, bar == line.npos ? bar : bar - 4), argument);
+    }
     Json batch = ToJson(intake.value()->Drain());
     batch["told"] = told;
     batch["metrics"] = ToJson(intake.value()->TakeMetrics());

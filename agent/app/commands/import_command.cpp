@@ -2,10 +2,9 @@
 
 #include <signal.h>
 
-#include <cctype>
-
 #include "agent/app/commands/agent_command.h"
 #include "agent/app/commands/trace_files.h"
+#include "agent/app/job/pack_trace.h"
 #include "agent/app/options/common_options.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
@@ -37,8 +36,7 @@ constexpr Option kImportOptions[] = {
      OptionSource::kCommandLineOnly},
 };
 
-constexpr std::size_t kMostBody = 128 * 1024 * 1024;  // the service takes no more
-constexpr int kMostTries = 60;                        // while the service is busy
+constexpr int kMostTries = 60;  // while the service is busy
 constexpr Duration kRequestLimit = 5min;
 constexpr char kOctets[] = "application/octet-stream", kJsonType[] = "application/json";
 
@@ -47,16 +45,6 @@ struct ImportFigures {
   std::int64_t spans = 0;
   std::uint64_t bytes = 0, done_bytes = 0;
 };
-
-std::string Encoded(std::string_view text) {
-  std::string encoded;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.';
-    encoded += plain ? std::string(1, c) : Format("%{:02X}", byte);
-  }
-  return encoded;
-}
 
 Json AnswerJson(const HttpAnswer& answer) {
   const auto json = ParseJson(answer.body, {.bytes = 4 * 1024 * 1024, .values = 1'000'000});
@@ -91,7 +79,7 @@ class Importer {
 
  private:
   std::string ImportOne(const TraceFile& file) {
-    const auto body = PackTraceFile(file.path, kMostBody);
+    const auto body = PackTraceFile(file.path, kMostTraceBody);
     if (!body) return "not taken: " + body.error().message;
     auto answer = Send(file, *body, window_);
     // A second file of a rank that the window has already is of another one.
@@ -104,7 +92,7 @@ class Importer {
   Result<HttpAnswer> Send(const TraceFile& file, const std::string& body,
                           const std::string& window) {
     std::string path =
-        Format("/api/v1/jobs/{}/traces?file={}", job_, Encoded(file.name.substr(0, 255)));
+        Format("/api/v1/jobs/{}/traces?file={}", job_, QueryEncoded(file.name.substr(0, 255)));
     if (!window.empty()) path += "&window=" + window;
     if (!rank_.empty()) path += "&rank=" + rank_;
     for (int tries = 1;; ++tries) {

@@ -18,6 +18,7 @@
 #include "agent/app/job/opening.h"
 #include "agent/app/job/rank_processes.h"
 #include "agent/app/job/spool_drain.h"
+#include "agent/app/job/trace_sender.h"
 #include "agent/frames/rank_evaluation.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/process.h"
@@ -34,6 +35,7 @@ namespace {
 
 constexpr Duration kRunLastWait = 10s;
 constexpr Duration kDrainWait = 2s;
+constexpr Duration kTraceWait = 5s;
 
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
   const bool lines = !options.log_metrics.empty();
@@ -224,10 +226,12 @@ CommandEnd Profile(const RunOptions& given) {
   if (command) powers.stop = [&stop] { stop.Set(); };
   const auto spool = OpenSpool(options.spool);
   const SpoolDrain others(spool.get(), options.uplink, clock);
+  TraceSender traces(options.uplink, options.job, clock);
   JobSession session(
       {options.job, options.node, options.push,
        [&](const ServiceCommand& asked) { return ExecuteCommand(asked, options.allowed, powers); },
-       spool.get(), options.uplink.server},
+       spool.get(), options.uplink.server,
+       [&traces](RankTrace trace) { traces.Add(std::move(trace)); }},
       **uplink, intake ? drain : DrainMarks(), clock);
   Opening opening(options, {intake.get(), command ? command->pid() : 0, sampler, session, clock});
   ReportJobName(options);
@@ -257,6 +261,7 @@ CommandEnd Profile(const RunOptions& given) {
   if (session.Reason().empty()) others.AwaitKnown(options.job);
   session.Finish(EndedEvent(ended_at, end, output));
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();
+  traces.Finish(session.Reason().empty() ? kTraceWait : Duration(0));
   ReportEnd(options.job, end, session, session.HandOver());
   return end;
 }

@@ -4,17 +4,16 @@
 #include <filesystem>
 #include <fstream>
 
+#include "agent/app/job/pack_trace.h"
 #include "core/base/text.h"
-#include "core/wire/compress.h"
 
 namespace stepscope {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFiles = 10'000, kPieceBytes = 4 * 1024 * 1024;
+constexpr std::size_t kMostFiles = 10'000;
 constexpr std::string_view kEndings[] = {".json", ".json.gz", ".json.zst"};
-constexpr std::string_view kPacked[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd"};
 
 bool LooksLikeTrace(const std::string& name) {
   return std::ranges::any_of(kEndings,
@@ -70,26 +69,15 @@ Result<std::vector<TraceFile>> FindTraceFiles(const std::vector<std::string>& wo
   return files;
 }
 
-// Piece by piece: a file may be larger than memory, what is sent of it may not.
 Result<std::string> PackTraceFile(const std::string& path, std::size_t most) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Invalid("it cannot be read");
-  std::string packed, piece(kPieceBytes, '\0');
-  bool as_it_is = false;
-  for (bool first = true;; first = false) {
-    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    const std::string_view got(piece.data(), static_cast<std::size_t>(file.gcount()));
-    if (got.empty()) break;
-    if (first) {
-      as_it_is = std::ranges::any_of(
-          kPacked, [&](std::string_view magic) { return got.starts_with(magic); });
-    }
-    packed += as_it_is ? std::string(got) : Compress(got);
-    if (packed.size() > most) {
-      return Invalid(
-          Format("packed it has more than {} MiB; record fewer steps at once", most / 1024 / 1024));
-    }
-  }
+  auto packed = PackTrace(
+      [&](std::span<char> into) {
+        file.read(into.data(), static_cast<std::streamsize>(into.size()));
+        return static_cast<std::size_t>(file.gcount());
+      },
+      most);
   if (file.bad()) return Invalid("it cannot be read");
   return packed;
 }

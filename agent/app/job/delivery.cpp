@@ -53,7 +53,10 @@ void Delivery::CutAll() {
   if (!parts_.drain) return;
   bool more = true;
   while (more) {
-    const IntakeBatch batch = parts_.drain();
+    IntakeBatch batch = parts_.drain();
+    for (RankTrace& trace : batch.traces) {
+      if (parts_.take_trace) parts_.take_trace(std::move(trace));
+    }
     parts_.marks.Add(batch);
     parts_.live.Add(batch);
     more = std::ranges::any_of(batch.marks, [](const RankMarks& marks) {

@@ -18,6 +18,9 @@ namespace stepscope {
 // Returns the marks of the job's training processes since the last call.
 using DrainMarks = std::function<IntakeBatch()>;
 
+// Takes a trace file of a rank; never waits.
+using TakeTrace = std::function<void(RankTrace)>;
+
 struct DeliveryParts {
   FrameStream& stream;
   TickFramer& ticks;
@@ -28,6 +31,8 @@ struct DeliveryParts {
   LiveRanks& live;
   // Reads the token again; true when it differs from the one that was refused.
   std::function<bool()> new_token = [] { return false; };
+  // Takes the trace files of the ranks; not set: they are closed unread.
+  TakeTrace take_trace = nullptr;
 };
 
 // Cuts frames at each push interval and sends them, until the job's end is delivered. Stores them

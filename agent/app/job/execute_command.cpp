@@ -24,7 +24,8 @@ std::string AskForWindow(const ServiceCommand& command, const AskRanks& ask) {
   return delivered ? "" : "no training process is connected";
 }
 
-std::string KeepSpansOf(const ServiceCommand& command, const KeepSpans& keep) {
+std::string KeepSpansOf(const ServiceCommand& command, const Allowed& allowed,
+                        const KeepSpans& keep) {
   const bool sane = command.start_step >= 0 && command.start_step <= kMostStep &&
                     command.num_steps >= 1 && command.num_steps <= kMostSteps;
   if (!sane) {
@@ -34,8 +35,17 @@ std::string KeepSpansOf(const ServiceCommand& command, const KeepSpans& keep) {
   if (!keep) return "this agent hears no training processes";
   const Duration wait =
       std::chrono::seconds(std::clamp<std::int64_t>(command.wait_seconds, 1, kMostWaitSeconds));
-  return keep({command.window_id, command.start_step, command.start_step + command.num_steps - 1,
-               command.id, wait});
+  SpanWindow window{command.window_id, command.start_step,
+                    command.start_step + command.num_steps - 1, command.id, wait};
+  if (command.operators && allowed.window) {
+    window.ask = Format("window {} steps from step {} for window {}", command.num_steps,
+                        command.start_step, command.window_id);
+  } else if (command.operators) {
+    window.remark =
+        "operators were not recorded: the agent was started with --windows off, or "
+        "with an --allow without window";
+  }
+  return keep(window);
 }
 
 std::string ChangeInterval(const ServiceCommand& command, Guarded<Duration>& interval) {
@@ -56,16 +66,18 @@ std::string BeginStop(const std::function<void()>& stop) {
 // A kind of command, and the function that executes it.
 struct Kind {
   std::string_view word;
-  std::string (*obey)(const ServiceCommand& command, const CommandHandlers& powers);
+  std::string (*obey)(const ServiceCommand& command, const Allowed& allowed,
+                      const CommandHandlers& powers);
 };
 constexpr Kind kKinds[] = {
-    {kIntervalCommand, [](const auto& command,
+    {kIntervalCommand, [](const auto& command, const auto&,
                           const auto& powers) { return ChangeInterval(command, powers.interval); }},
-    {kSpansCommand,
-     [](const auto& command, const auto& powers) { return KeepSpansOf(command, powers.keep); }},
-    {kWindowCommand,
-     [](const auto& command, const auto& powers) { return AskForWindow(command, powers.ask); }},
-    {kStopCommand, [](const auto&, const auto& powers) { return BeginStop(powers.stop); }},
+    {kSpansCommand, [](const auto& command, const auto& allowed,
+                       const auto& powers) { return KeepSpansOf(command, allowed, powers.keep); }},
+    {kWindowCommand, [](const auto& command, const auto&,
+                        const auto& powers) { return AskForWindow(command, powers.ask); }},
+    {kStopCommand,
+     [](const auto&, const auto&, const auto& powers) { return BeginStop(powers.stop); }},
 };
 
 const Kind* FindKind(std::string_view word) {
@@ -92,7 +104,7 @@ std::string ExecuteCommand(const ServiceCommand& command, const Allowed& allowed
   if (kind == nullptr) {
     return Format("this agent does not know '{}'", Printable(command.kind, 40));
   }
-  if (Allows(allowed, kind->word)) return kind->obey(command, powers);
+  if (Allows(allowed, kind->word)) return kind->obey(command, allowed, powers);
   return Format("the agent was started without --allow {}", kind->word);
 }
 

@@ -24,7 +24,7 @@ JobSession::JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMa
           stream_, [&uplink](std::string body) { return uplink.Post(std::move(body)); }, clock,
           [this](const ServiceCommand& command) { ExecuteCommand(command); }),
       delivery_({stream_, ticks_, marks_, sender_, AfterStart(std::move(drain)), clock, live_,
-                 [&uplink] { return uplink.RefreshToken(); }},
+                 [&uplink] { return uplink.RefreshToken(); }, options.take_trace},
                 options.push) {}
 
 void JobSession::SendStart(const JobStart& start) {

@@ -20,8 +20,9 @@ struct JobSessionOptions {
   // Executes a command of the service; returns the reason why not, or "" when it is done. Called on
   // the session's own thread.
   std::function<std::string(const ServiceCommand& command)> obey = nullptr;
-  SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
-  std::string service{};         // the service that they are for
+  SpoolFolder* spool = nullptr;    // where frames wait on disk; null: in memory
+  std::string service{};           // the service that they are for
+  TakeTrace take_trace = nullptr;  // called on the session's own threads
 };
 
 // One job on this node, for one life of the agent: its frames from the cut to the acknowledgement,

@@ -50,7 +50,8 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
            .socket = intake.socket_path(),
            .user = job.user,
            .started_here = false},
-      uplink_(std::move(uplink)) {
+      uplink_(std::move(uplink)),
+      traces_(options.uplink, job.job, clock) {
   ticks_.Change([&](Ticks& ticks) {
     const ListTraining list = [&ticks](auto& training) { training = ticks.training; };
     ticks.processes = MakeProcessCollector(
@@ -75,7 +76,8 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
                 return stepscope::ExecuteCommand(asked, options_.allowed, {interval_, ask, keep});
               },
           .spool = options.spool,
-          .service = options.uplink.server},
+          .service = options.uplink.server,
+          .take_trace = [this](RankTrace trace) { traces_.Add(std::move(trace)); }},
       *uplink_, drain, clock);
   See(job.processes);
   // The service accepts no marks of a job before its start.

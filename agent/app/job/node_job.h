@@ -9,6 +9,7 @@
 
 #include "agent/app/job/job_owner.h"
 #include "agent/app/job/job_session.h"
+#include "agent/app/job/trace_sender.h"
 #include "agent/app/options/node_job_options.h"
 #include "agent/frames/job_tick_row.h"
 #include "agent/host/process.h"
@@ -112,6 +113,7 @@ class NodeJob {
   std::atomic<bool> hears_ = false;
   Guarded<Ticks> ticks_;
   std::unique_ptr<Uplink> uplink_;
+  TraceSender traces_;
   std::unique_ptr<JobSession> session_;
 };
 

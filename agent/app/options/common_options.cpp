@@ -35,9 +35,13 @@ constexpr Option kSampling[] = {
 
 constexpr Option kPush[] = {
     {"--push", "TIME", "2s", "time between two pushes to the service, 1s to 60s"},
-    {"--allow", "WHAT", "interval,spans",
+    {"--windows", "WHAT", "ask",
+     "ask: PyTorch records the operators and kernels of a few steps when somebody asks for them; "
+     "off: it never does"},
+    {"--allow", "WHAT", "interval,spans,window",
      "what the service may ask of this agent while it runs: interval, spans (of annotations, in "
-     "steps that somebody asked for), window, stop (ends the command), several with commas, or "
+     "steps that somebody asked for), window (of operators: see --windows), stop (ends the "
+     "command), several with commas, or "
      "none"},
 };
 
@@ -147,7 +151,13 @@ Result<SecretOptions> ReadSecrets(const Arguments& arguments) {
 }
 
 Result<Allowed> ReadAllowed(const Arguments& arguments) {
+  const std::string& windows = arguments["--windows"];
+  if (windows != "ask" && windows != "off") {
+    return Invalid(Format("{}: '{}' is not ask or off", arguments.NameOf("--windows"),
+                          Printable(windows, 40)));
+  }
   auto allowed = ParseAllowed(arguments["--allow"]);
+  if (allowed) allowed->window = allowed->window && windows == "ask";
   if (allowed) return *allowed;
   return Invalid(Format("{}: {}", arguments.NameOf("--allow"), allowed.error().message));
 }

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import atexit
 import os
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from _stepscope_imports import say
 
 from .. import _marks
+from .._session import Session
 from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts, _forward, _gpu_times, _loader, _optimizer
 from . import _patch, _transfer, _waits
+from ._capture import Capture
 from ._flow import flow
 
 # Rows: what is watched, and the function that installs it. The first ones are installed before there is an agent, at next
@@ -35,6 +37,7 @@ _WITH_AGENT: _Rows = (
     ("communication", _collectives.install),
 )
 
+_capture: Optional[Capture] = None
 _failed: Dict[str, str] = {}
 _installed: List[str] = []
 
@@ -61,6 +64,7 @@ def begin(torch: Any) -> None:
     os.register_at_fork(after_in_child=flow.forget)
     os.register_at_fork(after_in_child=_gpu_times.leave)
     atexit.register(flow.close)
+    _begin_windows(torch)
     if flow.dormant:
         _note(torch)
     else:
@@ -87,12 +91,24 @@ def end() -> None:
     flow.forget()
     _gpu_times.forget()
     _waits.forget()
+    Session.asked = None
+    if _capture is not None:
+        _capture.forget()
     _compile.forget()
     flow.renewed.clear()
     flow.optimizers = 0
     flow.dormant = False
     for name in ("gpu_times", "hooks", "hooks_fault"):
         _marks.notes.pop(name, None)
+
+
+def _begin_windows(torch: Any) -> None:
+    global _capture
+    if _capture is None:
+        _capture = capture = Capture(torch)
+        os.register_at_fork(before=capture.before_fork, after_in_child=capture.in_child)
+        atexit.register(capture.close)
+    Session.asked = staticmethod(_capture.ask)  # type: ignore[assignment]
 
 
 def _begin_steps(torch: Any) -> None:

@@ -24,11 +24,19 @@ constexpr std::size_t kMostTraceBytes = 128 * 1024 * 1024;  // as sent: a gigaby
 constexpr int kMostAtOnce = 2;  // each takes a core and up to 400 MB while it is converted
 constexpr Duration kConvertedWithin = 2min, kStoredWithin = 1min;
 constexpr std::int64_t kMostRank = 1'048'575;
+constexpr std::int64_t kMostCaptureSteps = 1'000'000, kMostCostUs = 4'294'967'295;
 
 constexpr QueryParameter kTraceQuery[] = {
     {"window", QueryParameter::kInteger, 1, kMostWindows},
     {"rank", QueryParameter::kInteger, 0, kMostRank},
     {"file", QueryParameter::kText, 1, 255},
+    // What an agent knows of a trace that it asked for.
+    {"first_step", QueryParameter::kInteger, 0, kMostStep},
+    {"steps", QueryParameter::kInteger, 0, kMostCaptureSteps},
+    {"start_us", QueryParameter::kInteger, 0, kMostCostUs},
+    {"stop_us", QueryParameter::kInteger, 0, kMostCostUs},
+    {"save_us", QueryParameter::kInteger, 0, kMostCostUs},
+    {"note", QueryParameter::kText, 1, 256},
 };
 
 // The number behind "rank" in the name of a file: trace_rank12.json, rank-3.pt.trace.json.
@@ -61,6 +69,15 @@ std::string FaultsOf(const Trace& trace) {
   std::string text;
   for (const auto& [reason, count] : trace.faults) text += Format(", {} {}", reason, count);
   return text;
+}
+
+// What the training paid for the trace; null for one that was imported.
+Json CaptureOf(const Query& query) {
+  if (!query.MaybeInt("steps")) return {};
+  const auto seconds = [&](const char* name) { return double(query.Int(name, 0)) / 1e6; };
+  return {{"first_step", query.Int("first_step", 0)}, {"steps", query.Int("steps", 0)},
+          {"start_seconds", seconds("start_us")},     {"stop_seconds", seconds("stop_us")},
+          {"save_seconds", seconds("save_us")},       {"note", query.Text("note")}};
 }
 
 struct ConvertedTrace {
@@ -105,6 +122,7 @@ Result<ConvertedTrace> Convert(const Query& query, const std::string& body, std:
   SetTimes(trace, now_us, converted.row);
   OrderedJson summary = SummaryOf(trace);
   summary["rank_from"] = rank.from;
+  summary["capture"] = CaptureOf(query);
   converted.row.summary = Json(summary);
   if (!trace.steps.empty()) {
     converted.steps = {trace.steps.front().number, static_cast<std::int64_t>(trace.steps.size())};

@@ -44,7 +44,7 @@ OrderedJson ToJson(const TraceRow& trace) {
   for (const char* const key :
        {"rank_from", "on_our_clock", "world_size", "backend", "host", "device_name", "device_work",
         "with_shapes", "with_stack", "with_memory", "bytes", "events", "step_markers", "step_count",
-        "track_count", "faults"}) {
+        "track_count", "capture", "faults"}) {
     json[key] = OrderedJson(trace.summary.value(key, Json()));
   }
   return json;
@@ -54,7 +54,9 @@ OrderedJson WindowTeller::operator()(const WindowRow& window) const {
   const WindowState state = WindowStateOf(window, job, nodes, now_us);
   const bool no_steps = window.of_traces && window.num_steps == 0;
   OrderedJson json = {{"id", std::to_string(window.window_id)},
-                      {"what", window.of_traces ? "trace" : "annotations"},
+                      {"what", window.of_traces   ? "trace"
+                               : window.operators ? "operators"
+                                                  : "annotations"},
                       {"start_step", no_steps ? OrderedJson() : OrderedJson(window.start_step)},
                       {"num_steps", no_steps ? OrderedJson() : OrderedJson(window.num_steps)},
                       {"status", ToText(state.status)},

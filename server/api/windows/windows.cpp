@@ -15,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kAnnotations = "annotations";
+constexpr std::string_view kAnnotations = "annotations", kOperators = "operators";
 constexpr QueryParameter kListQuery[] = {kCursorParameter, kLimitParameter};
 constexpr QueryParameter kSpanQuery[] = {
     {"rank", QueryParameter::kInteger, 0, 1'048'575},
@@ -49,8 +49,12 @@ Result<Reply> AskForOneWindow(const Api& api, Connection& connection, const Requ
   const std::int64_t num_steps = body.Integer(root, "", "num_steps", 1, kMostWindowSteps, 1);
   const std::string what = root.contains("what") ? body.Text(root, "", "what", 63) : "annotations";
   if (!query.faults().empty()) return query.Refusal(request);
-  if (body.faults().empty() && what != kAnnotations) {
-    body.Note("/what", "only annotations are recorded in this version");
+  const bool operators = what == kOperators;
+  if (body.faults().empty() && what != kAnnotations && !operators) {
+    body.Note("/what", "must be annotations or operators");
+  }
+  if (body.faults().empty() && operators && num_steps > kMostOperatorSteps) {
+    body.Note("/num_steps", Format("must be 1 to {} for operators", kMostOperatorSteps));
   }
   if (body.faults().empty() && start_step < 0) body.Note("/start_step", "is missing");
   if (!body.faults().empty()) return body.Refusal(request);
@@ -58,7 +62,8 @@ Result<Reply> AskForOneWindow(const Api& api, Connection& connection, const Requ
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();
   const std::int64_t now_us = ToMicros(api.clock.Now());
-  const auto asked = AskForWindow(connection, job->job_id, start_step, num_steps, now_us);
+  const auto asked =
+      AskForWindow(connection, job->job_id, {start_step, num_steps, operators}, now_us);
   if (!asked) return asked.error();
   const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
   if (!nodes) return nodes.error();

@@ -18,6 +18,7 @@ struct NewestWindow {
   std::int64_t window_id = 0;  // 0: there was none
   std::int64_t start_step = 0, num_steps = 0;
   std::int64_t until_us = 0;  // agents are told of it until then
+  bool operators = false;     // operators and kernels are wanted, too
 };
 
 struct JobRow {

@@ -19,11 +19,12 @@ constexpr std::int64_t kLateUs = 120'000'000;
 
 constexpr char kNote[] = R"(
 update jobs
-set window_requests = $2, window_start_step = $3, window_num_steps = $4, window_until_us = $5
+set window_requests = $2, window_start_step = $3, window_num_steps = $4, window_until_us = $5,
+    window_operators = $6
 where job_id = $1)";
 constexpr char kInsertWindow[] = R"(
-insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us)
-values ($1, $2, $3, $4, $5, $6))";
+insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source)
+values ($1, $2, $3, $4, $5, $6, $7))";
 constexpr char kFind[] = R"(
 select window_id, start_step, num_steps, asked_us, until_us, spans, source
 from windows
@@ -58,15 +59,15 @@ from windows
 where job_id = $1 and window_id = $2
 on conflict do nothing)";
 
-bool RecordsSpans(const NodeRow& node) {
+bool Allows(const NodeRow& node, std::string_view kind) {
   const auto allows = node.facts.find("allows");
   return allows != node.facts.end() && allows->is_array() &&
-         std::ranges::find(*allows, Json(kSpansCommand)) != allows->end();
+         std::ranges::find(*allows, Json(kind)) != allows->end();
 }
 
 // An agent that sends nothing any more will not answer either.
 bool MayAnswer(const NodeRow& node, std::int64_t now_us) {
-  return RunsCommand(node) && RecordsSpans(node) &&
+  return RunsCommand(node) && Allows(node, kSpansCommand) &&
          node.last_seen_us >= now_us - kSilentAfter / 1us;
 }
 
@@ -111,6 +112,7 @@ WindowRow ReadWindow(const Rows& rows, std::size_t row) {
           rows.Int(row, 4),
           rows.Int(row, 5),
           rows.Text(row, 6) == "trace",
+          rows.Text(row, 6) == "operators",
           {}};
 }
 
@@ -133,7 +135,7 @@ Status AddAnswers(Connection& connection, std::int64_t job_id, std::vector<Windo
 }
 
 // The error when no window can be requested now; `open` is the newest window if it is open.
-Status MayAsk(const JobRow& job, const std::vector<NodeRow>& nodes,
+Status MayAsk(const JobRow& job, const std::vector<NodeRow>& nodes, bool operators,
               const std::optional<WindowRow>& open, std::int64_t now_us) {
   if (HasEnded(job.status)) return Conflict(Format("job {} has ended", job.name));
   if (open) {
@@ -141,9 +143,15 @@ Status MayAsk(const JobRow& job, const std::vector<NodeRow>& nodes,
                            open->window_id, open->start_step,
                            open->start_step + open->num_steps - 1));
   }
-  const bool any =
-      std::ranges::any_of(nodes, [=](const NodeRow& node) { return MayAnswer(node, now_us); });
+  const bool any = std::ranges::any_of(nodes, [=](const NodeRow& node) {
+    return MayAnswer(node, now_us) && (!operators || Allows(node, kWindowCommand));
+  });
   if (any) return {};
+  if (operators) {
+    return Conflict(
+        "no agent of this job is heard that records operators: it was started with --windows off, "
+        "or with an --allow without spans and window, or is of an older version");
+  }
   return Conflict(
       "no agent of this job is heard that records spans: it is of an older version, or was started "
       "with an --allow without spans");
@@ -197,8 +205,7 @@ Result<std::int64_t> NextWindow(Connection& connection, const JobRow& job) {
 }
 
 Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
-                                 std::int64_t start_step, std::int64_t num_steps,
-                                 std::int64_t now_us) {
+                                 const WindowRequest& wanted, std::int64_t now_us) {
   // The lock lets the second of two requests at once see the window of the first.
   const Result<std::optional<JobRow>> locked = LockJob(connection, job_id);
   if (!locked) return locked.error();
@@ -208,19 +215,29 @@ Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
   if (!nodes) return nodes.error();
   const auto open = FindOpen(connection, job, *nodes, now_us);
   if (!open) return open.error();
-  if (*open && (*open)->start_step == start_step && (*open)->num_steps == num_steps) {
-    return AskedWindow{**open, false};
-  }
-  if (Status may = MayAsk(job, *nodes, *open, now_us); !may) return may.error();
+  const auto same = [&](const WindowRow& window) {
+    return window.start_step == wanted.start_step && window.num_steps == wanted.num_steps &&
+           window.operators == wanted.operators;
+  };
+  if (*open && same(**open)) return AskedWindow{**open, false};
+  Status may = MayAsk(job, *nodes, wanted.operators, *open, now_us);
+  if (!may) return may.error();
 
   const Result<std::int64_t> next = NextWindow(connection, job);
   if (!next) return next.error();
-  WindowRow window{*next, start_step, num_steps, now_us, now_us + kWindowWait / 1us, 0, false, {}};
+  WindowRow window{.window_id = *next,
+                   .start_step = wanted.start_step,
+                   .num_steps = wanted.num_steps,
+                   .asked_us = now_us,
+                   .until_us = now_us + kWindowWait / 1us,
+                   .operators = wanted.operators,
+                   .answers = {}};
   Status done = Done(connection.Query(
-      kInsertWindow, {job_id, window.window_id, start_step, num_steps, now_us, window.until_us}));
+      kInsertWindow, {job_id, window.window_id, window.start_step, window.num_steps, now_us,
+                      window.until_us, wanted.operators ? "operators" : "asked"}));
   if (done) {
-    done = Done(connection.Query(
-        kNote, {job_id, window.window_id, start_step, num_steps, window.until_us}));
+    done = Done(connection.Query(kNote, {job_id, window.window_id, window.start_step,
+                                         window.num_steps, window.until_us, wanted.operators}));
   }
   if (!done) return done.error();
   return AskedWindow{std::move(window), true};

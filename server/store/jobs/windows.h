@@ -14,7 +14,8 @@ namespace stepscope {
 // it, at the end of its recording.
 
 inline constexpr std::int64_t kMostWindowSteps = 1'000;
-inline constexpr std::int64_t kMostWindows = 1'000;  // in a job
+inline constexpr std::int64_t kMostOperatorSteps = 8;  // a profiler slows the training down
+inline constexpr std::int64_t kMostWindows = 1'000;    // in a job
 inline constexpr std::int64_t kMostStep = std::int64_t{1} << 53;
 inline constexpr Duration kWindowWait = 1h;  // how long agents wait for the window's last step
 
@@ -35,6 +36,7 @@ struct WindowRow {
   std::int64_t window_id = 0, start_step = 0, num_steps = 0, asked_us = 0, until_us = 0;
   std::int64_t spans = 0;             // spans that arrived
   bool of_traces = false;             // no agent was asked: its spans came in trace files
+  bool operators = false;             // training processes were asked for trace files, too
   std::vector<WindowAnswer> answers;  // by time
 };
 
@@ -58,11 +60,16 @@ struct AskedWindow {
   WindowRow window;
   bool fresh = false;  // false: the same window was requested before, and is open
 };
+// The steps of a window, and whether operators are wanted, too.
+struct WindowRequest {
+  std::int64_t start_step = 0, num_steps = 0;
+  bool operators = false;
+};
+
 // Requests a window, in the caller's transaction. Conflict when another one is open, when the job
-// has ended, and when no agent that still sends records spans.
+// has ended, and when no agent that still sends records spans, or operators where these are wanted.
 Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
-                                 std::int64_t start_step, std::int64_t num_steps,
-                                 std::int64_t now_us);
+                                 const WindowRequest& wanted, std::int64_t now_us);
 
 // NotFound names the window.
 Result<WindowRow> FindWindow(Connection& connection, std::int64_t job_id, std::int64_t window_id);

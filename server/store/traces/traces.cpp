@@ -149,7 +149,7 @@ Result<std::int64_t> CheckWindow(Connection& connection, std::int64_t job_id,
                                  std::int64_t window_id, int rank) {
   const Result<Rows> source = connection.Query(kFindSource, {job_id, window_id});
   if (!source) return source.error();
-  if (source->empty() || source->Text(0, 0) != "trace") {
+  if (source->empty() || source->Text(0, 0) == "asked") {
     return NotFound(Format("there is no window {} of traces", window_id));
   }
   const Result<Rows> same = connection.Query(kCountRank, {job_id, window_id, rank});
@@ -202,8 +202,11 @@ Result<TraceRow> FindTrace(Connection& connection, std::int64_t job_id, std::int
   const Result<Rows> source = connection.Query(kFindSource, {job_id, window_id});
   if (!source) return source.error();
   if (source->empty()) return NotFound(Format("there is no window {}", window_id));
-  if (source->Text(0, 0) == "trace" && rank) {
+  if (source->Text(0, 0) != "asked" && rank) {
     return NotFound(Format("window {} has no trace of rank {}", window_id, *rank));
+  }
+  if (source->Text(0, 0) == "operators") {
+    return NotFound(Format("window {} has no trace, or none yet; its answers say why", window_id));
   }
   return NotFound(Format("window {} is of annotations: it has no trace", window_id));
 }

@@ -69,11 +69,18 @@ TEST(MarkMessage, ComesOutAsItWentIn) {
   EXPECT_EQ(Decoded<MarkFacts>(MarkFacts{{{"a", "b"}}}).facts[0].second, "b");
   EXPECT_EQ(Decoded<MarkCommand>(MarkCommand{5, "window", "10"}).argument, "10");
   EXPECT_EQ(Decoded<MarkAnswer>(MarkAnswer{5, 1, "busy"}).detail, "busy");
+  const auto trace = Decoded<MarkTrace>(MarkTrace{3, 1'000, 5, 900, 1'200, 3'500, "the end"});
+  EXPECT_EQ(trace.window, 3u);
+  EXPECT_EQ(trace.first_step, 1'000);
+  EXPECT_EQ(trace.steps, 5u);
+  EXPECT_EQ(trace.save_us, 3'500u);
+  EXPECT_EQ(trace.note, "the end");
 }
 
 TEST(MarkMessage, CutShortAnywhereIsRefused) {
   for (const MarkMessage& message : {MarkMessage(Hello()), MarkMessage(MarkNames{{{1, "augment"}}}),
-                                     MarkMessage(MarkFacts{{{"key", "value"}}})}) {
+                                     MarkMessage(MarkFacts{{{"key", "value"}}}),
+                                     MarkMessage(MarkTrace{3, 1'000, 5, 1, 2, 3, "note"})}) {
     const std::string bytes = EncodeMarkMessage(message);
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       EXPECT_FALSE(DecodeMarkMessage(bytes.substr(0, length)).ok()) << length;
@@ -98,6 +105,9 @@ TEST(MarkMessage, RefusesNumbersOutOfBounds) {
   MarkHello hello = Hello();
   hello.rank = -1;
   EXPECT_THAT(DecodeMarkMessage(EncodeMarkMessage(hello)).error().message, HasSubstr("rank"));
+  const MarkTrace before{3, -1, 5, 1, 2, 3, ""};
+  EXPECT_THAT(DecodeMarkMessage(EncodeMarkMessage(before)).error().message,
+              HasSubstr("first step"));
   EXPECT_FALSE(DecodeMarkMessage(EncodeMarkMessage(MarkNames{{{0, "zero"}}})).ok());
   EXPECT_FALSE(DecodeMarkMessage(EncodeMarkMessage(MarkNames{{{512, "beyond"}}})).ok());
 }

@@ -31,7 +31,7 @@ class Windows : public IngestTest {
   void Begin() { ExpectStored(Push({Started(agent_)}), 1); }
   std::int64_t Now() const { return ToMicros(time_.Now()); }
   Result<AskedWindow> Ask(std::int64_t start_step, std::int64_t num_steps) {
-    return AskForWindow(*connection_, Job().job_id, start_step, num_steps, Now());
+    return AskForWindow(*connection_, Job().job_id, {start_step, num_steps}, Now());
   }
   void ExpectConflict(const Result<AskedWindow>& asked, const std::string& words) {
     ASSERT_FALSE(asked.ok());

@@ -91,7 +91,7 @@ TEST_F(RunStopTest, WhatIsNotAllowedIsRefused) {
   AgentProcess agent(Run("exec sleep 1000", {}));
   EXPECT_TRUE(Eventually([&] { return !Event("answered").empty(); }));
   EXPECT_EQ(Event("answered")["reason"], "the agent was started without --allow stop");
-  EXPECT_EQ(Event("started")["facts"]["allows"], Json({"interval", "spans"}));
+  EXPECT_EQ(Event("started")["facts"]["allows"], Json({"interval", "spans", "window"}));
   agent.Signal(SIGINT);
   EXPECT_EQ(agent.Wait(), -SIGINT);
 }

@@ -53,6 +53,24 @@ TEST(ExecuteCommand, AsksTheRanksForAWindowWhereThatIsAllowed) {
   EXPECT_EQ(asked, (std::vector<std::string>{"window", "window 5 steps from step 1000"}));
 }
 
+TEST(ExecuteCommand, AsksForOperatorsWithTheSpansOfAWindow) {
+  Guarded<Duration> interval(500ms);
+  SpanWindow kept;
+  const KeepSpans keep = [&](const SpanWindow& window) {
+    kept = window;
+    return std::string();
+  };
+  ServiceCommand command{.id = "spans-3", .kind = "spans", .start_step = 10, .num_steps = 5};
+  command.window_id = 3;
+  command.operators = true;
+  EXPECT_EQ(ExecuteCommand(command, *ParseAllowed("spans,window"), {interval, nullptr, keep}), "");
+  EXPECT_EQ(kept.ask, "window 5 steps from step 10 for window 3");
+  EXPECT_EQ(kept.remark, "");
+  EXPECT_EQ(ExecuteCommand(command, *ParseAllowed("spans"), {interval, nullptr, keep}), "");
+  EXPECT_EQ(kept.ask, "");
+  EXPECT_NE(kept.remark, "");
+}
+
 ServiceCommand Spans(std::int64_t start_step, std::int64_t num_steps) {
   return {.id = "spans-3",
           .kind = "spans",

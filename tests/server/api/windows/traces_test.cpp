@@ -40,6 +40,28 @@ class TracesTest : public ApiTest {
   Json Get(const std::string& rest) { return service_.GetJson(kMlpWindows + rest); }
 };
 
+TEST_F(TracesTest, OfAWindowThatWasAskedForComesWithWhatItCost) {
+  TestAgent agent("mlp");
+  Push(agent.StartedAllowing({"interval", "spans"}, kStartUs));
+  const std::string asked = R"({"what":"operators","start_step":7,"num_steps":1})";
+  ExpectProblem(service_.Post(kMlpWindows, asked), 409, "conflict", "records operators");
+  TestAgent able("mlp", "host-2");
+  Push(able.StartedAllowing({"interval", "spans", "window"}, kStartUs));
+  const std::string made = service_.Post(kMlpWindows, asked);
+  ASSERT_EQ(StatusOf(made), 201) << made;
+  EXPECT_EQ(ApiService::JsonOf(made)["what"], "operators");
+  EXPECT_EQ(StatusOf(service_.Get(std::string(kMlpWindows) + "/1/operators")), 404) << "none yet";
+  const std::string query =
+      "?window=1&rank=3&first_step=7&steps=1&start_us=900&stop_us=1200&save_us=3500";
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(3), query)), 201);
+  const Json capture = Get("/1")["traces"][0]["capture"];
+  EXPECT_EQ(capture["first_step"], 7);
+  EXPECT_EQ(capture["stop_seconds"], 0.0012);
+  EXPECT_EQ(capture["note"], "");
+  EXPECT_EQ(Get("/1/operators")["operators"][0]["name"], "aten::mm");
+  EXPECT_EQ(StatusOf(Import(TraceOfRank(3, 9), query)), 409) << "one of a rank";
+}
+
 TEST_F(TracesTest, AFileBecomesAWindowWithAnswers) {
   const std::string answer = Import(Gzipped(TraceOfRank(3)), "?file=t.json.gz");
   ASSERT_EQ(StatusOf(answer), 201) << answer;

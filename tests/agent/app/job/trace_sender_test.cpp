@@ -1,0 +1,99 @@
+#include "agent/app/job/trace_sender.h"
+
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "core/base/clock.h"
+#include "tests/support/scripted_server.h"
+
+namespace stepscope {
+namespace {
+
+using test::Peer;
+using test::ScriptedServer;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+Descriptor FileOf(std::string_view bytes) {
+  Descriptor file(memfd_create("trace", MFD_CLOEXEC));
+  EXPECT_EQ(write(file.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  return file;
+}
+
+RankTrace TraceOf(Descriptor file) {
+  return {2, MarkTrace{7, 1'000, 5, 900, 1'200, 3'500, "the training ended"}, std::move(file)};
+}
+
+// A service that answers so, one after the other, and then 201.
+class TraceSenderTest : public testing::Test {
+ protected:
+  std::vector<std::string> Heads() {
+    std::lock_guard lock(mutex_);
+    return heads_;
+  }
+
+  SystemClock clock_;
+  std::mutex mutex_;
+  std::vector<std::string> heads_;
+  std::vector<int> answers_;
+  ScriptedServer server_{[this](Peer& peer) {
+    while (const auto request = peer.Read()) {
+      int status = 201;
+      {
+        std::lock_guard lock(mutex_);
+        if (heads_.size() < answers_.size()) status = answers_[heads_.size()];
+        heads_.push_back(request->head);
+      }
+      peer.Reply(status, "{}");
+    }
+  }};
+};
+
+TEST_F(TraceSenderTest, SendsTheFileWithItsWindowAndWhatItCost) {
+  TraceSender sender({.server = server_.url()}, "bert", clock_);
+  sender.Add(TraceOf(FileOf("{\"traceEvents\": []}")));
+  sender.Finish(30s);
+  ASSERT_THAT(Heads(), SizeIs(1));
+  EXPECT_THAT(Heads()[0],
+              HasSubstr("POST /api/v1/jobs/bert/traces?file=window-7-rank-2.json&rank=2&window=7&"
+                        "first_step=1000&steps=5&start_us=900&stop_us=1200&save_us=3500&note=the%"
+                        "20training%20ended "));
+}
+
+TEST_F(TraceSenderTest, TriesAgainWhileTheServiceIsBusyButNotWhenItRefuses) {
+  answers_ = {503, 201, 409};
+  TraceSender sender({.server = server_.url()}, "bert", clock_);
+  sender.Add(TraceOf(FileOf("a")));
+  sender.Add(TraceOf(FileOf("b")));
+  sender.Finish(30s);
+  EXPECT_THAT(Heads(), SizeIs(3));
+}
+
+TEST_F(TraceSenderTest, DropsWhatIsNoFile) {
+  TraceSender sender({.server = server_.url()}, "bert", clock_);
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const Descriptor writer(ends[1]);
+  sender.Add(TraceOf(Descriptor(ends[0])));
+  sender.Add(TraceOf(FileOf("")));
+  Descriptor huge(memfd_create("trace", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(huge.get(), off_t{1} << 40), 0);
+  sender.Add(TraceOf(std::move(huge)));
+  sender.Finish(30s);
+  EXPECT_THAT(Heads(), SizeIs(0));
+}
+
+TEST_F(TraceSenderTest, EndsInTimeWhileTheServiceIsAway) {
+  TraceSender sender({.server = "http://127.0.0.1:1"}, "bert", clock_);
+  sender.Add(TraceOf(FileOf("a")));
+  sender.Add(TraceOf(FileOf("b")));
+  const SteadyTime began = clock_.Steady();
+  sender.Finish(100ms);
+  EXPECT_LT(clock_.Steady() - began, 10s);
+}
+
+}  // namespace
+}  // namespace stepscope

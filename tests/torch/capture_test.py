@@ -1,0 +1,266 @@
+"""Windows of operators: PyTorch's profiler runs in a few steps, and the training is the same as without it."""
+
+import json
+import os
+import re
+import time
+
+import pytest
+import torch
+
+from stepscope import _marks
+from stepscope._hooks import _capture_file, _capture_limits
+from tests.python.intake import Intake
+from tests.torch.nets import step
+from tests.torch.training import CNN, outcome, start
+
+KINETO = torch.profiler.kineto_available()
+records = pytest.mark.skipif(not KINETO or torch.__version__ < "2.5", reason="this PyTorch records no windows")
+
+# The losses of CNN, and at its end a digest of the weights.
+WEIGHED = CNN.replace('if __name__ == "__main__": main()', "").replace(
+    "        net.train()\n",
+    "        net.train()\n    import hashlib\n    print(hashlib.sha256(b''.join(p.detach().numpy().tobytes() for p in net.parameters())).hexdigest())\n",
+) + 'if __name__ == "__main__": main(workers=0)\n'
+
+
+def ask(intake, first, steps=2, window=1):
+    intake.drain_until(lambda i: i.started, "the process")
+    return intake.ask(f"window|window {steps} steps from step {first} for window {window}")
+
+
+def net():
+    return torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+
+
+def train(model, optimizer, steps):
+    for _ in range(steps):
+        step(model, optimizer, torch.randn(4, 16), torch.randn(4, 1))
+
+
+@pytest.fixture
+def training():
+    model = net()
+    return model, torch.optim.SGD(model.parameters(), 0.1)
+
+
+def next_step():
+    """The number of the open step."""
+    return _marks._session.rings[0].number
+
+
+def told(intake):
+    """What the rank's fact says of the last window."""
+    return intake.drain_until(lambda i: i.started and "window" in i.facts(), "an answer").facts()["window"]
+
+
+def record(intake, training, steps=2, window=1, ahead=3):
+    first = next_step() + ahead
+    assert ask(intake, first, steps, window) == 1
+    train(*training, ahead + steps + 3)
+    return first
+
+
+def names(trace):
+    return [event.get("name", "") for event in json.loads(trace["text"])["traceEvents"]]
+
+
+@records
+def test_a_window_has_the_operators_of_its_steps(agent, training, tmp_path, monkeypatch):
+    monkeypatch.setattr(_capture_file, "places", lambda: [str(tmp_path)])
+    train(*training, 5)
+    first = record(agent, training, steps=3)
+    agent.drain_until(lambda i: i.traces, "the trace")
+    (trace,) = agent.traces
+    assert (trace["window"], trace["first"], trace["steps"], trace["note"]) == (1, first, 3, "")
+    assert trace["start_us"] > 0 and trace["stop_us"] > 0 and trace["save_us"] > 0
+    seen = names(trace)
+    assert [name for name in seen if name.startswith("ProfilerStep#")] == [f"ProfilerStep#{first + i}" for i in range(3)]
+    assert seen.count("aten::addmm") == 6 or seen.count("aten::linear") == 6
+    assert told(agent).startswith("done")
+    assert not list(tmp_path.iterdir()) or [each.name for each in tmp_path.iterdir()] == ["marks.sock"]
+    assert not torch.autograd._profiler_enabled() and _marks._session.at_window is None
+
+
+@records
+def test_twenty_windows_in_one_process(agent, training):
+    train(*training, 5)
+    before = len(os.listdir("/proc/self/fd"))
+    for window in range(1, 21):
+        record(agent, training, window=window)
+        agent.drain_until(lambda i, n=window: len(i.traces) == n, "the trace")
+    assert [trace["window"] for trace in agent.traces] == list(range(1, 21))
+    assert all(len([name for name in names(trace) if name.startswith("ProfilerStep#")]) == 2 for trace in agent.traces)
+    assert len(os.listdir("/proc/self/fd")) <= before
+
+
+@records
+def test_the_training_is_bit_identical(intake):
+    bare = outcome(start("-c", WEIGHED, hooks=False))
+    assert bare[0] == 0 and len(bare[1].splitlines()) == 64
+    process = start("-c", WEIGHED, socket=intake.path)
+    losses = [process.stdout.readline() for _ in range(20)]
+    intake.drain_until(lambda i: len(i.steps) >= 19, "the steps")
+    assert ask(intake, 25, 5) == 1
+    code, out, err = outcome(process)
+    assert (code, "".join(losses) + out, err) == bare
+    intake.drain_until(lambda i: i.ended, "the end")
+    assert [(trace["first"], trace["steps"]) for trace in intake.traces] == [(25, 5)]
+
+
+@records
+def test_a_child_ends_the_window(agent, training):
+    train(*training, 5)
+    first = next_step() + 2
+    ask(agent, first, 5)
+    train(*training, 4)
+    child = os.fork()
+    if not child:
+        os._exit(torch.autograd._profiler_enabled())
+    assert os.waitpid(child, 0)[1] == 0
+    train(*training, 3)
+    agent.drain_until(lambda i: i.traces, "the trace")
+    (trace,) = agent.traces
+    assert "forked" in trace["note"] and 1 <= trace["steps"] < 5
+
+
+@records
+def test_a_profiler_of_the_training_goes_first(agent, training):
+    train(*training, 5)
+    ask(agent, next_step() + 2, 5)
+    train(*training, 4)
+    assert torch.autograd._profiler_enabled()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as own:
+        train(*training, 3)
+    assert any(event.key == "aten::addmm" for event in own.key_averages())
+    agent.drain_until(lambda i: i.traces, "the trace")
+    assert "profiler of its own" in agent.traces[0]["note"]
+    assert "_yielding" not in repr(torch.autograd.profiler._enable_profiler)
+
+
+@records
+def test_while_another_profiler_is_active_none_is_recorded(agent, training):
+    train(*training, 5)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as own:
+        record(agent, training)
+    assert "another profiler is active" in told(agent) and not agent.traces
+    assert own.key_averages()
+
+
+@records
+@pytest.mark.parametrize(
+    "place, name, value, reason",
+    [
+        (_capture_limits, "LEAST_MEMORY", 1 << 60, "memory is short"),
+        (_capture_file, "LEAST_DISK", 1 << 60, "no room for its file"),
+        (_capture_file, "MOST_BYTES", 100, "are the most"),
+        (_capture_file, "places", lambda: ["/nowhere"], "/nowhere: No such file"),
+    ],
+)
+def test_what_is_short_is_said(agent, training, monkeypatch, place, name, value, reason):
+    train(*training, 5)
+    monkeypatch.setattr(place, name, value)
+    record(agent, training)
+    assert reason in told(agent) and not agent.traces
+    monkeypatch.undo()
+    record(agent, training, window=2)
+    agent.drain_until(lambda i: i.traces, "the window after it")
+
+
+@records
+@pytest.mark.parametrize("name, value", [("_MOST_SECONDS", 0.0), ("_MOST_GROWTH", -1)])
+def test_a_window_that_takes_too_much_ends_early(agent, training, monkeypatch, name, value):
+    train(*training, 5)
+    monkeypatch.setattr(_capture_limits, name, value)
+    record(agent, training, steps=5)
+    agent.drain_until(lambda i: i.traces, "the trace")
+    assert agent.traces[0]["steps"] == 1 and "are the most" in agent.traces[0]["note"]
+
+
+@records
+def test_after_a_dear_window_none_follows(agent, training, monkeypatch):
+    train(*training, 5)
+    monkeypatch.setattr(_capture_limits, "_MOST_COST_US", 0)
+    record(agent, training)
+    agent.drain_until(lambda i: i.traces, "the trace")
+    record(agent, training, window=2)
+    agent.drain_until(lambda i: "refused" in i.facts().get("window", ""), "the refusal")
+    assert "the last window cost" in agent.facts()["window"]
+
+
+@records
+@pytest.mark.parametrize(
+    "first, steps, reason", [(0, 2, "step 0 had begun"), (100, 9, "1 to 8 are"), (100, 0, "1 to 8 are")]
+)
+def test_steps_that_cannot_be(agent, training, first, steps, reason):
+    train(*training, 5)
+    ask(agent, first, steps)
+    train(*training, 3)
+    assert reason in told(agent)
+
+
+def test_a_request_of_another_kind_is_refused(agent, training):
+    train(*training, 5)
+    agent.drain_until(lambda i: i.started, "the process")
+    agent.ask("window")
+    train(*training, 3)
+    assert re.search("refused: .*(another version|without Kineto)", told(agent))
+
+
+@pytest.mark.parametrize("version", ["2.0.1", "2.4.0+cu121", "1.13.1", "none"])
+def test_versions_that_are_known_for_trouble_are_refused(monkeypatch, version):
+    monkeypatch.setattr(torch, "__version__", version)
+    monkeypatch.setattr(torch.profiler, "kineto_available", lambda: True)
+    assert version in _capture_limits.why_never(torch, 2)
+
+
+@pytest.mark.skipif(KINETO, reason="this PyTorch has Kineto")
+def test_without_kineto_the_reason_says_so(agent, training):
+    train(*training, 5)
+    ask(agent, next_step() + 2)
+    train(*training, 3)
+    assert "built without Kineto" in told(agent)
+
+
+@records
+def test_a_training_that_ends_hands_over_what_there_is(tmp_path):
+    code = WEIGHED.replace("steps=60", "steps=40")
+    with Intake(tmp_path / "a") as intake:
+        process = start("-c", code, socket=intake.path)
+        for _ in range(20):
+            process.stdout.readline()
+        intake.drain_until(lambda i: len(i.steps) >= 19, "the steps")
+        ask(intake, 37, 8)
+        code, _, err = outcome(process)
+        assert (code, err) == (0, "")
+        intake.drain_until(lambda i: i.ended, "the end")
+        assert [(trace["first"], trace["note"]) for trace in intake.traces] == [(37, "the training ended")]
+
+
+@records
+def test_an_agent_that_is_killed_meanwhile(tmp_path):
+    """The file waits for the agent that comes next, which asks again and is not answered by another window."""
+    bare = outcome(start("-c", WEIGHED, hooks=False))
+    first = Intake(tmp_path / "a").start()
+    process = start("-c", WEIGHED, socket=first.path)
+    losses = [process.stdout.readline() for _ in range(20)]
+    first.drain_until(lambda i: len(i.steps) >= 19, "the steps")
+    ask(first, 22, 3)
+    process.stdin.write("\n")
+    process.stdin.flush()
+    losses += [process.stdout.readline()]
+    first.kill()
+    losses += [process.stdout.readline() for _ in range(20)]
+    with Intake(first.path) as second:
+        time.sleep(2.2)  # for so long a process does not look for an agent that it has lost
+        code, out, err = outcome(process)
+        second.drain_until(lambda i: i.ended, "the end")
+        assert (code, "".join(losses) + out, err) == bare
+        assert [(trace["first"], trace["steps"]) for trace in [*first.traces, *second.traces]] == [(22, 3)]
+
+
+def test_while_no_window_waits_nothing_is_called(agent, training):
+    train(*training, 5)
+    assert _marks._session.at_window is None
+
+
