@@ -17,7 +17,7 @@ from counts import Counts, from_junit, from_node, from_verdicts
 from fuzzing import suite as fuzz_suite
 from processes import Children, Stopped, ignore_signals, stop_on_signals
 
-LIMIT_SECONDS = 1500  # for one test program
+LIMIT_SECONDS = 2400  # for one test program
 GOES_WELL = ("[ RUN ", "[       OK ", "[-----")  # lines of GoogleTest
 SAY_EVERY = 20
 SANITIZER_OPTIONS = {
