@@ -60,7 +60,7 @@ test('a job is created, repeated, refused, listed and described', async () => {
   assert.equal((await ask('post', '/api/v1/jobs', {body: {...body, group: 'other'}})).status, 409);
   assert.equal((await ask('get', '/api/v1/jobs', {query: '?group=contract'})).json.total, 1);
   assert.equal((await ask('get', '/api/v1/jobs/{name}', job)).json.name, 'contract-job');
-  for (const call of ['metrics', 'percentiles', 'usage', 'steps', 'rules', 'findings', 'diagnosis', 'report', 'report.html']) {
+  for (const call of ['metrics', 'percentiles', 'usage', 'steps', 'rules', 'findings', 'diagnosis', 'report', 'report.html', 'card']) {
     assert.equal((await ask('get', `/api/v1/jobs/{name}/${call}`, job)).status, 200);
   }
   assert.equal((await ask('get', '/api/v1/jobs/{name}/steps', {...job, query: '?most=8'})).json.left_out, 0);
@@ -434,6 +434,12 @@ test('every body refuses a member too many, a missing one and a wrong type', asy
       assert.equal(answer.json.code, 'invalid-body');
     }
   }
+});
+
+test('a job is compared with itself', async () => {
+  const {name} = job.parameters;
+  const answer = await ask('get', '/api/v1/compare', {query: `?a=${name}&b=${name}`});
+  assert.equal(answer.status, 200);
 });
 
 test('every operation was seen with its success', () => {
