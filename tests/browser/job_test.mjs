@@ -317,11 +317,11 @@ test("dragging zooms all charts by the link, Back undoes one zoom, 0 shows all",
   await page.waitForTimeout(0);
   assert.ok(service.calls(/metrics\?.*from_us=/).length <= 1, "one call, not one for each chart");
   await page.goBack();
-  await page.getByText("Whole job").waitFor();
+  await page.getByText("Whole job,").waitFor();
   await page.goForward();
-  await page.getByText("Whole job").waitFor({ state: "detached" });
+  await page.getByText("Whole job,").waitFor({ state: "detached" });
   await page.keyboard.press("0");
-  await page.getByText("Whole job").waitFor();
+  await page.getByText("Whole job,").waitFor();
 });
 
 test("a link to a zoom opens it", async () => {
