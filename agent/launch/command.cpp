@@ -20,8 +20,8 @@ extern char** environ;
 namespace stepscope {
 namespace {
 
-// Those that a program may handle, but for faults of its own and for what the terminal says to
-// background processes. The real-time signals come on top.
+// The signals that are passed on to the command: all that a program may handle, but for faults of
+// its own and for what the terminal says to background processes. Real-time signals come on top.
 constexpr int kWatched[] = {SIGCHLD, SIGINT,    SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
                             SIGUSR2, SIGCONT,   SIGTSTP, SIGALRM, SIGWINCH, SIGPWR,
                             SIGIO,   SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ,  SIGURG};
