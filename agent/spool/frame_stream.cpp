@@ -10,7 +10,6 @@ namespace {
 
 // A schema that is forgotten is sent again with the next frame that uses it.
 constexpr std::size_t kMostSchemas = 256;
-constexpr std::size_t kMostGatheredBytes = 512 * 1024;
 
 const Schema* Known(const std::deque<std::pair<std::uint64_t, Schema>>& schemas,
                     std::uint64_t hash) {
@@ -21,8 +20,8 @@ const Schema* Known(const std::deque<std::pair<std::uint64_t, Schema>>& schemas,
 }  // namespace
 
 FrameStream::FrameStream(const StreamOwner& owner, const SpoolLimits& limits, const Clock& clock,
-                         SpoolFolder* folder)
-    : clock_(clock), state_(State{.spool = Spool(limits)}) {
+                         SpoolFolder* folder, StreamCount* count)
+    : clock_(clock), limits_(limits), member_(count), state_(State{.spool = Spool(limits)}) {
   head_.session = NewSession();
   head_.job = owner.job;
   head_.node = owner.node;
@@ -33,6 +32,8 @@ FrameStream::FrameStream(const StreamOwner& owner, const SpoolLimits& limits, co
 
 FrameStream::FrameStream(FoundSession found, const SpoolLimits& limits, const Clock& clock)
     : clock_(clock),
+      limits_(limits),
+      member_(nullptr),
       found_(true),
       log_(std::move(found.log)),
       state_(State{.spool = Spool(limits, found.acknowledged, std::move(found.records)),
@@ -86,8 +87,13 @@ std::string FrameStream::EncodeContent(State& state, const FrameContent& content
 void FrameStream::Append(const FrameContent& content) {
   state_.Change([&](State& state) {
     if (state.given_up) return;
+    const SpoolLimits part = limits_.SharedBy(member_.streams());
+    state.spool.Limit(part);
     const bool table = content.schema != nullptr;
-    if (state.away && table) return Gather(state, content);
+    if (state.away && table) {
+      if (state.gathered.bytes() > part.gathered_bytes) CloseGathered(state);
+      return Gather(state, content);
+    }
     CloseGathered(state);  // keeps the event's place in the order
     Number(state, content);
   });
@@ -112,7 +118,6 @@ void FrameStream::Number(State& state, const FrameContent& content) const {
 }
 
 void FrameStream::Gather(State& state, const FrameContent& content) const {
-  if (state.gathered.bytes() > kMostGatheredBytes) CloseGathered(state);
   if (state.gathered.empty()) {
     state.gathered_since = clock_.Steady();
     state.parts_base = state.spool.next();

@@ -12,6 +12,7 @@
 #include "agent/spool/recover.h"
 #include "agent/spool/session_log.h"
 #include "agent/spool/spool.h"
+#include "agent/spool/stream_count.h"
 #include "core/base/clock.h"
 #include "core/base/guarded.h"
 #include "core/wire/frame.h"
@@ -41,9 +42,10 @@ class FrameStream {
   static constexpr Duration kAwayAfter = 5s;
   static constexpr Duration kGatherFor = 300s;
 
-  // Without a folder everything stays in memory. The references outlive it.
+  // Without a folder everything stays in memory. The streams of `count` share the limits of one.
+  // The references outlive it.
   FrameStream(const StreamOwner& owner, const SpoolLimits& limits, const Clock& clock,
-              SpoolFolder* folder = nullptr);
+              SpoolFolder* folder = nullptr, StreamCount* count = nullptr);
   // Delivers a session that another agent left; nothing may be appended.
   FrameStream(FoundSession found, const SpoolLimits& limits, const Clock& clock);
 
@@ -134,6 +136,8 @@ class FrameStream {
   void LogStorage(const Status& stored);
 
   const Clock& clock_;
+  const SpoolLimits limits_;
+  const StreamCount::Member member_;
   FrameHead head_{};  // fields that all frames share
   const bool found_ = false;
   std::unique_ptr<SessionLog> log_;  // null: memory only

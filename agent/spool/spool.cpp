@@ -25,6 +25,15 @@ void Merge(SpoolRecord& range, const SpoolRecord& next) {
 
 }  // namespace
 
+SpoolLimits SpoolLimits::SharedBy(std::size_t streams) const {
+  constexpr std::size_t kLeast = 16 * 1024;
+  SpoolLimits part = *this;
+  for (std::size_t* each : {&part.bytes, &part.kept_bytes, &part.gathered_bytes}) {
+    *each = std::max(*each / streams, std::min(*each, kLeast));
+  }
+  return part;
+}
+
 Spool::Spool(SpoolLimits limits, std::uint64_t acknowledged, std::vector<SpoolRecord> found)
     : limits_(limits), next_(acknowledged + 1), acknowledged_(acknowledged) {
   for (SpoolRecord& record : found) Append(std::move(record));

@@ -32,10 +32,15 @@ struct SpoolRecord {
 };
 
 struct SpoolLimits {
-  std::size_t bytes = 8 * 1024 * 1024;   // in memory; beyond it the oldest frames are lost
-  std::size_t kept_bytes = 1024 * 1024;  // acknowledged frames, for a service that lost some
+  std::size_t bytes = 8 * 1024 * 1024;      // in memory; beyond it the oldest frames are lost
+  std::size_t kept_bytes = 1024 * 1024;     // acknowledged frames, for a service that lost some
+  std::size_t gathered_bytes = 512 * 1024;  // tables that wait to be joined, while it is away
   std::size_t kept_disk_bytes = 8 * 1024 * 1024;
   Duration kept_for = 10min;
+
+  // The limits of each of so many streams that share this memory, 16 KiB at least: the frames of
+  // some seconds, without which a stream would tell nothing.
+  SpoolLimits SharedBy(std::size_t streams) const;
 };
 
 struct SpoolFigures {
@@ -53,6 +58,9 @@ class Spool {
 
   // Continues after `acknowledged` with the records found on disk, without gaps from there on.
   Spool(SpoolLimits limits, std::uint64_t acknowledged, std::vector<SpoolRecord> found);
+
+  // Holds from the next Append and Acknowledge on.
+  void Limit(const SpoolLimits& limits) { limits_ = limits; }
 
   // The number that the next frame must have.
   std::uint64_t next() const { return next_; }

@@ -153,7 +153,9 @@ int RunDaemon(const DaemonOptions& options) {
   const auto spool = OpenSpool(options.spool);
   SpoolDrain others(spool.get(), options.jobs.uplink, clock);
   NodeJobOptions each = options.jobs;
+  StreamCount streams;
   each.spool = spool.get();
+  each.streams = &streams;
   const auto match = MakeMatch(options, naming);
   NodeJobs jobs(each, **intake, match.get(), sampler, others, clock);
   Guarded<Duration> interval(options.jobs.sampling.interval);

@@ -17,7 +17,8 @@ JobSession::JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMa
                        const Clock& clock)
     : clock_(clock),
       obey_(options.obey),
-      stream_({options.job, options.node, options.service}, SpoolLimits{}, clock, options.spool),
+      stream_({options.job, options.node, options.service}, SpoolLimits{}, clock, options.spool,
+              options.streams),
       ticks_(stream_),
       marks_(stream_),
       sender_(

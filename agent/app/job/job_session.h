@@ -23,6 +23,7 @@ struct JobSessionOptions {
   SpoolFolder* spool = nullptr;    // where frames wait on disk; null: in memory
   std::string service{};           // the service that they are for
   TakeTrace take_trace = nullptr;  // called on the session's own threads
+  StreamCount* streams = nullptr;  // sessions that share the memory of frames; null: this one alone
 };
 
 // One job on this node, for one life of the agent: its frames from the cut to the acknowledgement,

@@ -77,7 +77,8 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
               },
           .spool = options.spool,
           .service = options.uplink.server,
-          .take_trace = [this](RankTrace trace) { traces_.Add(std::move(trace)); }},
+          .take_trace = [this](RankTrace trace) { traces_.Add(std::move(trace)); },
+          .streams = options.streams},
       *uplink_, drain, clock);
   See(job.processes);
   // The service accepts no marks of a job before its start.

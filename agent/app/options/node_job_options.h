@@ -10,6 +10,7 @@
 namespace stepscope {
 
 class SpoolFolder;
+class StreamCount;
 
 // Options that all jobs of a node share.
 struct NodeJobOptions {
@@ -21,7 +22,8 @@ struct NodeJobOptions {
   SecretOptions secrets{};
   Duration end_after = 30s;  // after its last process has gone
   std::string agent_version{};
-  SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
+  SpoolFolder* spool = nullptr;    // where frames wait on disk; null: in memory
+  StreamCount* streams = nullptr;  // jobs that share the memory of frames
 };
 
 }  // namespace stepscope

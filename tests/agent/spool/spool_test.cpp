@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
+#include "agent/spool/frame_stream.h"
+#include "tests/support/fake_clock.h"
+
 namespace stepscope {
 namespace {
 
@@ -145,6 +151,37 @@ TEST(Spool, CountsBytesThroughEveryChange) {
   EXPECT_EQ(spool.figures().frames_lost, 1u);
   Append(spool);
   EXPECT_EQ(spool.figures().frames_lost, 2u);
+}
+
+TEST(SpoolLimits, ManyStreamsShareTheMemoryOfOne) {
+  const SpoolLimits whole;
+  const SpoolLimits part = whole.SharedBy(64);
+  EXPECT_LE(64 * part.bytes, whole.bytes);
+  EXPECT_LE(64 * part.kept_bytes, whole.kept_bytes);
+  EXPECT_LE(64 * part.gathered_bytes, 2 * whole.gathered_bytes);
+  EXPECT_EQ(whole.SharedBy(1).bytes, whole.bytes);
+  EXPECT_GE(whole.SharedBy(100'000).bytes, 16u * 1024);
+  EXPECT_EQ((SpoolLimits{.bytes = 30}.SharedBy(8).bytes), 30u);
+}
+
+TEST(FrameStream, GivesRoomToOthersWhileThereAreSome) {
+  const test::FakeClock clock;
+  const SpoolLimits whole{.bytes = 512 * 1024};
+  const FrameContent event{.kind = FrameKind::kLifecycle, .payload = std::string(10'000, 'x')};
+  const auto lost_of = [&](FrameStream& stream) {
+    const std::uint64_t before = stream.figures().frames_lost;
+    for (int i = 0; i < 40; ++i) stream.Append(event);
+    return stream.figures().frames_lost - before;
+  };
+  StreamCount count;
+  FrameStream stream({"job", "node"}, whole, clock, nullptr, &count);
+  EXPECT_EQ(lost_of(stream), 0u);
+  std::vector<std::unique_ptr<StreamCount::Member>> others;
+  for (int i = 0; i < 7; ++i) others.push_back(std::make_unique<StreamCount::Member>(&count));
+  EXPECT_GT(lost_of(stream), 60u);
+  EXPECT_LE(stream.figures().frames_waiting, 6u);
+  others.clear();
+  EXPECT_EQ(lost_of(stream), 0u);
 }
 
 }  // namespace
