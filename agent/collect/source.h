@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,10 @@ class Source {
 
  private:
   Source(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+
+  Result<std::string_view> ReadLong(std::size_t size);
+  // Reads once; 0 at the end.
+  Result<std::size_t> ReadAt(std::size_t offset, std::span<char> into) const;
 
   Descriptor file_;
   std::string path_;

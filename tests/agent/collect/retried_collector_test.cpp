@@ -13,7 +13,7 @@ namespace {
 std::atomic<bool> is_there, has_ended, starts;
 std::atomic<int> attempts;
 
-class Source : public Collector {
+class CountedCollector : public Collector {
  public:
   Status Collect(SteadyTime, TickRow& row) override {
     if (has_ended) return Unavailable("the driver is gone");
@@ -28,7 +28,7 @@ class Source : public Collector {
 Result<std::unique_ptr<Collector>> Make(const std::string&, TickRow&) {
   ++attempts;
   if (!is_there) return NotFound("no driver");
-  return std::unique_ptr<Collector>(std::make_unique<Source>());
+  return std::unique_ptr<Collector>(std::make_unique<CountedCollector>());
 }
 
 constexpr CollectorKind kKind{"test", Make, true};
