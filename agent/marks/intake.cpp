@@ -24,6 +24,8 @@
 namespace stepscope {
 namespace {
 
+constexpr int kMostRounds = 32;  // of 64 sockets: as many as can be connected, twice
+
 SocketAccess AccessOf(const IntakeOptions& options) {
   if (options.allow_other_users) return {.mode = 0666};
   return {.mode = options.group ? 0660u : 0600u, .group = options.group};
@@ -60,12 +62,12 @@ class Intake::Server {
   }
 
   IntakeBatch Drain(const std::string& job) {
-    // Includes a process that came and went since the thread last accepted.
-    Accept();
+    ServeAll();
     return registry_.Change([&](MarkRegistry& registry) { return registry.Drain(job); });
   }
 
   void TakeMetrics(const std::string& job, const UseMetric& use) {
+    ServeAll();
     registry_.Change([&](MarkRegistry& registry) { registry.TakeMetrics(job, use); });
   }
 
@@ -80,7 +82,7 @@ class Intake::Server {
 
   std::string KeepSpans(const std::string& job, const SpanWindow& window) {
     // Reads the marks first, so that it is known which steps have begun.
-    Accept();
+    ServeAll();
     return registry_.Change(
         [&](MarkRegistry& registry) { return registry.KeepSpans(job, window); });
   }
@@ -154,6 +156,23 @@ class Intake::Server {
     LogWarning("marks: no descriptor left to accept a process");
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
     accepting_ = false;
+  }
+
+  // Takes what processes have sent, without waiting, of a process too that came and went since the
+  // thread last accepted. The kernel knows who has sent something: to ask each of a thousand
+  // sockets at each tick of each job would take a core.
+  void ServeAll() {
+    Accept();
+    std::array<epoll_event, 64> events;
+    for (int round = 0; round < kMostRounds; ++round) {
+      const int count = epoll_wait(epoll_.get(), events.data(), events.size(), 0);
+      for (const epoll_event& event : std::span(events).first(std::max(count, 0))) {
+        const int fd = event.data.fd;
+        if (fd == wake_.get() || fd == listener_.get()) continue;
+        registry_.Change([&](MarkRegistry& registry) { registry.Serve(fd); });
+      }
+      if (count < static_cast<int>(events.size())) return;
+    }
   }
 
   bool Accept() {

@@ -171,8 +171,9 @@ class Intake {
   void TakeMetrics(const std::string& job, const UseMetric& use);
   std::vector<RankMetric> TakeMetrics(const std::string& job = "");
 
-  // Takes out how long each rank evaluated, as far as it was told since the last call: the sum of
-  // its annotations "evaluation". Ranks that told of none are left out. `use` must not call back.
+  // Takes out how long each rank evaluated, as far as that was read since the last call: the sum of
+  // its annotations "evaluation". Ranks that told of none are left out. Reads no ring, since a tick
+  // takes the metrics before. `use` must not call back.
   void TakeEvaluated(const std::string& job, const UseEvaluated& use);
 
   // Sends a command to all processes of a job, without waiting. Each process reads it at the end of
@@ -182,7 +183,7 @@ class Intake {
 
   // Keeps the spans of annotations in these steps of a job, for its drains to hand over; one drain
   // reports the end of the window. Returns the reason why not, or "". At most kMostWindowSpans are
-  // kept.
+  // kept of all windows that are open at once.
   static constexpr std::size_t kMostWindowSpans = 65'536;
   std::string KeepSpans(const std::string& job, const SpanWindow& window);
 

@@ -9,6 +9,11 @@
 #include "core/base/text.h"
 
 namespace stepscope {
+namespace {
+
+constexpr Duration kBetweenFills = 100ms;
+
+}  // namespace
 
 template <typename Amount>
 Shares MarkRegistry::SharesOf(std::size_t most, Amount amount) const {
@@ -71,7 +76,10 @@ void MarkRegistry::LimitSteps() {
   }
 }
 
+// Each job asks at each tick, and to add up what all processes have takes long.
 void MarkRegistry::FillRooms() {
+  if (filled_ != SteadyTime{} && clock_.Steady() - filled_ < kBetweenFills) return;
+  filled_ = clock_.Steady();
   for (Shares* each : {&sums_, &held_, &bytes_}) each->Clear();
   for (const auto& [socket, peer] : peers_) {
     sums_.Add(peer.user, peer.process->waiting_sums());

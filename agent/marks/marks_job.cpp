@@ -14,6 +14,10 @@ constexpr Duration kAnswerWait = 30s;  // a trace is written after the last step
 
 }  // namespace
 
+JobRecord::~JobRecord() {
+  for (auto& [number, rank] : ranks_) rank.record.spans().Close();
+}
+
 bool JobRecord::Done() const {
   return std::ranges::all_of(ranks_, [](const auto& entry) {
     const Rank& rank = entry.second;
@@ -43,7 +47,7 @@ void JobRecord::Join(MarkProcess& process, Time now) {
   if (rank.processes.empty() && !rank.known) rank.came = now;
   // No mark of it was read yet.
   if (kept_ && !rank.record.spans().open()) {
-    rank.record.spans().Open(kept_->window, rank.record.newest(), false, kept_->room);
+    rank.record.spans().Open(kept_->window, rank.record.newest(), false, span_room_);
   }
   rank.processes.push_back(&process);
   if (kept_ && !kept_->window.ask.empty()) AskForOperators(process);
@@ -141,7 +145,7 @@ std::string JobRecord::KeepSpans(const SpanWindow& window, SteadyTime now) {
   kept_.emplace(KeptWindow{window, now + window.wait});
   for (auto& [number, rank] : ranks_) {
     if (rank.processes.empty()) continue;
-    rank.record.spans().Open(window, rank.record.newest(), true, kept_->room);
+    rank.record.spans().Open(window, rank.record.newest(), true, span_room_);
     if (window.ask.empty()) continue;
     for (MarkProcess* process : rank.processes) AskForOperators(*process);
   }

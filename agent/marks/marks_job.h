@@ -19,7 +19,10 @@ namespace stepscope {
 // threads at once.
 class JobRecord {
  public:
-  explicit JobRecord(std::uint32_t user) : user_(user) {}
+  // `span_room`, which outlives it, is the number of further spans that all windows may keep.
+  JobRecord(std::uint32_t user, std::size_t& span_room) : user_(user), span_room_(span_room) {}
+  JobRecord(const JobRecord&) = delete;
+  ~JobRecord();
 
   // The user who owns the job.
   std::uint32_t user() const { return user_; }
@@ -66,7 +69,6 @@ class JobRecord {
   struct KeptWindow {
     SpanWindow window;
     SteadyTime until{};
-    std::size_t room = Intake::kMostWindowSpans;
     bool settled = false;                       // the window was over at the previous drain
     std::optional<SteadyTime> answers_until{};  // ranks that record operators are waited for
   };
@@ -80,6 +82,7 @@ class JobRecord {
   static void DrainRank(std::int32_t number, Rank& rank, Time now, IntakeBatch& batch);
 
   std::uint32_t user_;
+  std::size_t& span_room_;
   std::map<std::int32_t, Rank> ranks_;
   std::optional<KeptWindow> kept_;
   std::size_t most_steps_ = RankRecord::kMostPendingSteps;

@@ -90,7 +90,8 @@ Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer, const std::string& name
   }
   Shares jobs(options_.max_jobs, options_.user);
   for (const auto& [other, job] : jobs_) jobs.Add(job.user(), 1);
-  if (jobs.HasRoom(peer.user, 1)) return &jobs_.emplace(name, peer.user).first->second;
+  if (jobs.HasRoom(peer.user, 1))
+    return &jobs_.try_emplace(name, peer.user, span_room_).first->second;
   return Unavailable(Format("{} jobs are running already, {} of user {}", jobs.all(),
                             jobs.Of(peer.user), peer.user));
 }
@@ -110,6 +111,7 @@ void MarkRegistry::Introduce(Peer& peer) {
   ++changes_;
   peer.job = *job;
   peer.job->Join(*peer.process, clock_.Now());
+  filled_ = {};  // its user may have no room yet
   LimitSteps();
   peer.process->Answer(false, "");
 }
@@ -161,13 +163,6 @@ void MarkRegistry::ReadRings() {
 }
 
 JobRecord* MarkRegistry::Read(const std::string& name) {
-  const auto found = jobs_.find(name);
-  const JobRecord* wanted = found == jobs_.end() ? nullptr : &found->second;
-  serving_.clear();
-  for (const auto& [socket, peer] : peers_) {
-    if (peer.job == nullptr || peer.job == wanted) serving_.push_back(socket);
-  }
-  for (const int socket : serving_) Serve(socket);
   const auto job = jobs_.find(name);
   if (job == jobs_.end()) return nullptr;
   FillRooms();
@@ -185,7 +180,8 @@ void MarkRegistry::TakeMetrics(const std::string& name, const UseMetric& use) {
 }
 
 void MarkRegistry::TakeEvaluated(const std::string& name, const UseEvaluated& use) {
-  if (JobRecord* const job = Read(name)) job->TakeEvaluated(use);
+  const auto job = jobs_.find(name);
+  if (job != jobs_.end()) job->second.TakeEvaluated(use);
 }
 
 std::size_t MarkRegistry::Ask(const std::string& name, const std::string& command,

@@ -44,7 +44,8 @@ class MarkRegistry {
   // Reads all rings, and drops processes that have said no hello in time.
   void ReadRings();
 
-  // Like the functions of Intake.
+  // Like the functions of Intake, without serving the processes, and TakeEvaluated without reading
+  // the rings.
   IntakeBatch Drain(const std::string& job);
   void TakeEvaluated(const std::string& name, const UseEvaluated& use);
   void TakeMetrics(const std::string& job, const UseMetric& use);
@@ -101,11 +102,12 @@ class MarkRegistry {
   const Clock& clock_;
   const Closer closer_;
   Unwatch unwatch_;
+  std::size_t span_room_ = Intake::kMostWindowSpans;  // of all jobs
   std::map<std::string, JobRecord> jobs_;
   Peers peers_;
   std::map<std::uint32_t, Reading> reading_;  // by user
   Shares sums_, held_, bytes_;                // as of the newest FillRooms
-  std::vector<int> serving_;                  // sockets that are being served
+  SteadyTime filled_{};                       // time of the newest FillRooms
   std::uint64_t changes_ = 0;                 // changes of connected processes
   SteadyTime quiet_until_{};
   std::int64_t suppressed_ = 0;

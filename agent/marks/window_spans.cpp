@@ -16,11 +16,16 @@ constexpr const char* kOtherSpans = "(other)";
 
 void WindowSpans::Open(const SpanWindow& window, std::int64_t newest, bool begun,
                        std::size_t& room) {
-  *this = WindowSpans();
+  Close();
   window_ = window;
   newest_ = newest;
   late_ = window.first < newest + (begun ? 2 : 1);
   room_ = &room;
+}
+
+void WindowSpans::Close() {
+  if (open()) *room_ += kept_;
+  *this = WindowSpans();
 }
 
 bool WindowSpans::Wanted() const {
@@ -54,6 +59,7 @@ void WindowSpans::AddSpan(const std::string& name, const SpanMark& span) {
     return;
   }
   --*room_;
+  ++kept_;
   const std::uint64_t end_ns = span.start_ns + static_cast<std::uint64_t>(span.duration_ns);
   const Waiting one{end_ns,
                     {IndexOf(name), span.thread, span.process, 0, span.wall_ns, span.duration_ns}};
@@ -68,6 +74,7 @@ void WindowSpans::Place(const Waiting& waiting) {
   const auto step = std::ranges::lower_bound(steps_, waiting.end_ns, {}, &StepTime::end_ns);
   if (step == steps_.end() || waiting.end_ns < step->start_ns) {
     ++*room_;
+    --kept_;
     return;
   }
   placed_.push_back(waiting.span);

@@ -26,10 +26,11 @@ struct SpanMark {
 class WindowSpans {
  public:
   // `newest` is the last step that ended, -1 before the first; `begun`: the next step has begun, so
-  // a window that starts with it is too late. `room`, which is shared by all ranks and outlives the
-  // window, is the number of further spans that may be kept.
+  // a window that starts with it is too late. `room`, which all windows share and which outlives
+  // them, is the number of further spans that may be kept; it gets those of this one back when it
+  // is closed.
   void Open(const SpanWindow& window, std::int64_t newest, bool begun, std::size_t& room);
-  void Close() { *this = WindowSpans(); }
+  void Close();
   bool open() const { return room_ != nullptr; }
 
   // Whether present marks may belong to the window.
@@ -73,6 +74,7 @@ class WindowSpans {
 
   SpanWindow window_;
   std::size_t* room_ = nullptr;
+  std::size_t kept_ = 0;  // spans taken of the room
   std::int64_t newest_ = -1;
   bool late_ = false, rank_ended_ = false;
   std::uint64_t known_until_ns_ = 0;  // end of the newest step

@@ -14,6 +14,7 @@ using testing_support::RingWriter;
 struct IntakeEvaluation : test::IntakeFixture {
   std::map<std::int32_t, Duration> Take() {
     std::map<std::int32_t, Duration> taken;
+    intake_->TakeMetrics("");  // reads the rings
     intake_->TakeEvaluated("", [&](std::int32_t rank, Duration time) { taken[rank] = time; });
     return taken;
   }

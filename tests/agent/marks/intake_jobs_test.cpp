@@ -227,5 +227,43 @@ TEST_F(IntakeJobsTest, HearsAThousandProcesses) {
   EXPECT_THAT(Join(more, "job-1", 99, ring), HasSubstr("1024 processes are connected already"));
 }
 
+TEST_F(IntakeJobsTest, WindowsOfAllJobsShareTheRoom) {
+  Start();
+  RingWriter ring(65'536), other_ring(1024);
+  FakeProcess one(options_.socket_path), other(options_.socket_path);
+  ASSERT_EQ(Join(one, "one", 0, ring) + Join(other, "other", 0, other_ring), "");
+  const auto keep = [&](const std::string& job) {
+    return intake_->KeepSpans(job, {1, 2, 2, "spans-1", 60s});
+  };
+  const auto run_step = [](RingWriter& writer, int spans) {
+    for (int i = 0; i < spans; ++i) writer.Annotation(0, 30ms, 1us);
+    writer.Step(2, 20ms, 20ms);
+  };
+  const auto end_of = [&](const std::string& job) {
+    std::optional<SpanWindowEnd> end;
+    for (int i = 0; i < 3 && !end; ++i) end = intake_->Drain(job).window_ended;
+    return end.value_or(SpanWindowEnd{});
+  };
+  ring.Step(0, 0ms, 10ms);
+  other_ring.Step(0, 0ms, 10ms);
+  ASSERT_EQ(keep("one") + keep("other"), "");
+  ring.Step(1, 10ms, 10ms);
+  other_ring.Step(1, 10ms, 10ms);
+  for (int i = 0; i < 65'000; ++i) ring.Annotation(0, 30ms, 1us);
+  intake_->Drain("one");
+  run_step(ring, 1'000);
+  ASSERT_FALSE(intake_->Drain("one").window_ended);
+  run_step(other_ring, 10);
+  EXPECT_EQ(end_of("other").dropped, 10);
+  EXPECT_EQ(end_of("one").spans, static_cast<std::int64_t>(Intake::kMostWindowSpans));
+
+  // The room is there again.
+  ASSERT_EQ(intake_->KeepSpans("other", {2, 4, 4, "spans-2", 60s}), "");
+  other_ring.Step(3, 40ms, 10ms);
+  other_ring.Annotation(0, 55ms, 1us);
+  other_ring.Step(4, 50ms, 10ms);
+  EXPECT_EQ(end_of("other").spans, 1);
+}
+
 }  // namespace
 }  // namespace stepscope
