@@ -1,5 +1,6 @@
 #include "server/store/frames/streams.h"
 
+#include "server/store/frames/job_id.h"
 #include "server/store/postgres/arrays.h"
 #include "server/store/postgres/cursor.h"
 
@@ -10,7 +11,6 @@ constexpr char kSumLosses[] = R"(
 select coalesce(sum(lost), 0)::bigint, coalesce(sum(rejected), 0)::bigint
 from streams
 where job_id = $1)";
-constexpr char kFindJobId[] = "select job_id from jobs where name = $1";
 constexpr char kFindSchema[] = R"(
 select content
 from schemas
@@ -121,17 +121,16 @@ std::vector<std::span<const StreamKey>> ByJob(std::span<const StreamKey> streams
 
 Result<std::optional<SchemaOfJob>> FindSchema(Connection& connection, const std::string& job,
                                               std::uint64_t schema_hash) {
-  const Result<Rows> found = connection.QueryByKey(kFindJobId, {job});
-  if (!found) return found.error();
-  if (found->empty()) return std::optional<SchemaOfJob>();
-  const std::int64_t job_id = found->Int(0, 0);
+  const Result<std::optional<std::int64_t>> job_id = FindJobId(connection, job);
+  if (!job_id) return job_id.error();
+  if (!*job_id) return std::optional<SchemaOfJob>();
   const Result<Rows> rows =
-      connection.QueryByKey(kFindSchema, {job_id, static_cast<std::int64_t>(schema_hash)});
+      connection.QueryByKey(kFindSchema, {**job_id, static_cast<std::int64_t>(schema_hash)});
   if (!rows) return rows.error();
   if (rows->empty()) return std::optional<SchemaOfJob>();
   Result<Schema> schema = DecodeSchema(rows->Bytes(0, 0));
   if (!schema) return Internal("stored schema: " + schema.error().message);
-  return std::optional(SchemaOfJob{std::move(*schema), job_id});
+  return std::optional(SchemaOfJob{std::move(*schema), **job_id});
 }
 
 Statement AddNodes(std::span<const NodeSeen> nodes) {

@@ -1,6 +1,7 @@
 #include "server/store/retention/removals.h"
 
 #include "core/base/text.h"
+#include "server/store/frames/job_id.h"
 #include "server/store/postgres/cursor.h"
 #include "server/store/retention/removal_pieces.h"
 #include "server/store/rules/rule_changes.h"
@@ -10,7 +11,6 @@ namespace {
 
 constexpr std::int64_t kQuietUs = 60'000'000;
 
-constexpr char kFind[] = "select job_id from jobs where name = $1";
 constexpr char kDelete[] = "delete from jobs where job_id = $1";
 constexpr char kForgetRules[] = "delete from rule_tasks where job_id = $1";
 constexpr char kForgetCompaction[] = "delete from compact_tasks where job_id = $1";
@@ -102,11 +102,11 @@ Result<std::vector<std::int64_t>> Numbers(const Result<Rows>& rows) {
 
 Status DeleteJob(Connection& connection, const std::string& name, const std::string& reason,
                  std::int64_t now_us) {
-  const Result<Rows> job = connection.Query(kFind, {name});
+  const Result<std::optional<std::int64_t>> job = FindJobId(connection, name);
   if (!job) return job.error();
   const Error gone = NotFound(Format("there is no job {}", Printable(name)));
-  if (job->empty()) return gone;
-  const std::int64_t job_id = job->Int(0, 0);
+  if (!*job) return gone;
+  const std::int64_t job_id = **job;
   // Locks states before tasks before the job, as writers of rule outcomes and changes do.
   if (Status locked = LockRuleStates(connection, job_id); !locked) return locked;
   if (Status done = Done(connection.Query(kForgetRules, {job_id})); !done) return done;

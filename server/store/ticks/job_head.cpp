@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/text.h"
+#include "server/store/frames/job_id.h"
 #include "server/store/jobs/job_rows.h"
 #include "server/store/ticks/ticks.h"
 
@@ -43,7 +44,6 @@ from jobs j
 left join nodes n on n.job_id = j.job_id
 where {}
 limit 10000)";
-constexpr char kFindJob[] = "select job_id from jobs where name = $1";
 constexpr std::size_t kConfiguration = 5;
 constexpr std::size_t kNodeColumns = 18;  // after the columns of ReadJob
 
@@ -80,10 +80,10 @@ Error NoJob(const std::string& name) {
 Result<Statement> HeadStatement(Connection& connection, const std::string& name,
                                 const RangesWanted& wanted) {
   if (!connection.distributed()) return Statement{HeadText(wanted, false), {name, wanted.node}};
-  const Result<Rows> found = connection.QueryByKey(kFindJob, {name});
-  if (!found) return found.error();
-  if (found->empty()) return NoJob(name);
-  return Statement{HeadText(wanted, true), {found->Int(0, 0), wanted.node}};
+  const Result<std::optional<std::int64_t>> job_id = FindJobId(connection, name);
+  if (!job_id) return job_id.error();
+  if (!*job_id) return NoJob(name);
+  return Statement{HeadText(wanted, true), {**job_id, wanted.node}};
 }
 
 void AddRange(const Rows& rows, std::size_t row, std::size_t column, std::vector<TickRange>& list) {
