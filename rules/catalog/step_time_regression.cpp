@@ -11,6 +11,7 @@
 #include "rules/engine/finding_track.h"
 #include "rules/engine/sentence.h"
 #include "rules/engine/state.h"
+#include "rules/signals/alike_runs.h"
 #include "rules/signals/step_pace.h"
 #include "rules/signals/step_sums.h"
 #include "rules/signals/step_times.h"
@@ -24,10 +25,9 @@ constexpr Param kParams[] = {
 // A window has at least this many steps, and this length.
 constexpr std::int64_t kSteps = 100;
 constexpr Duration kLength = 60s;
-// A window is slow only when its mean differs by this many standard errors: a few long steps, such
-// as a checkpoint, do not make a slow window.
+// The standard errors by which a slow window's mean differs, which a few long steps do not reach.
 constexpr double kSure = 4;
-constexpr std::int64_t kUnsteadyWindows = 3;  // windows without a pace that are worth a word
+constexpr std::int64_t kUnsteadyWindows = 3;  // without a pace, that are worth a word
 constexpr std::int64_t kInARow = 2;           // slow windows that make a finding
 constexpr std::size_t kMostShown = 64;        // ranks in the evidence
 
@@ -41,8 +41,7 @@ struct Rank {
   // Sums of squares of the steps' seconds: of the open window and of the one that set the pace;
   // mean of the last full window, and its standard error.
   double squares = 0, steady_squares = 0, before_mean_s = 0, before_error_s = 0;
-  std::int64_t judged = 0, slow = 0,
-               row = 0;  // judged windows; slow windows; slow windows in a row
+  std::int64_t judged = 0, slow = 0, row = 0;  // windows; slow ones; slow ones in a row
   double judged_s = 0, lost_s = 0;
   double row_s = 0, firing_s = 0;  // step time of the slow windows in a row; of windows that fired
   std::string grew;                // the phase that grew in the newest slow window
@@ -81,9 +80,7 @@ struct Rank {
 class RegressionFold : public FieldsFold<RegressionFold> {
  public:
   RegressionFold(const Params& params, const JobFacts& facts)
-      : threshold_(params["threshold"] / 100),
-        runs_(std::ssize(facts.earlier_step_medians)),
-        runs_s_(MiddleOf(facts.earlier_step_medians)) {}
+      : threshold_(params["threshold"] / 100), runs_(facts) {}
 
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
@@ -92,16 +89,19 @@ class RegressionFold : public FieldsFold<RegressionFold> {
   template <typename State>
   void Fields(State& state) {
     state("findings", findings_);
-    state("runs", runs_);
-    state("runs_s", runs_s_);
+    state.Added("earlier", runs_);
+    state.Dropped("runs", std::int64_t());
+    state.Dropped("runs_s", double());
     state("ranks", ranks_, [] { return Rank(); });
   }
 
  private:
   // Whether earlier runs were faster than this one when it had found its pace. Only medians of
   // theirs are known, and are compared with medians.
-  bool ByRuns(const Rank& rank) const { return runs_ > 0 && runs_s_ < rank.steady_s; }
-  double PaceOf(const Rank& rank) const { return ByRuns(rank) ? runs_s_ : rank.MeanPace(); }
+  bool ByRuns(const Rank& rank) const {
+    return !runs_.steps().empty() && runs_.Middle() < rank.steady_s;
+  }
+  double PaceOf(const Rank& rank) const { return ByRuns(rank) ? runs_.Middle() : rank.MeanPace(); }
   double NewestOf(const Rank& rank) const {
     const bool median = ByRuns(rank) || rank.before_mean_s <= 0;  // a state of an earlier version
     return median ? rank.before_s : rank.before_mean_s;
@@ -113,8 +113,7 @@ class RegressionFold : public FieldsFold<RegressionFold> {
   Json Evidence() const;
 
   double threshold_;
-  std::int64_t runs_;  // number of earlier runs of the group
-  double runs_s_;      // median step of the earlier runs; 0 without any
+  AlikeRuns runs_;
   FindingTrack findings_;
   std::map<int, Rank, std::less<>> ranks_;
 };
@@ -197,8 +196,9 @@ std::string RegressionFold::Describe(int number, const Rank& rank) const {
       "windows of {} or more were above it.",
       ByRuns(rank) ? "median" : "mean", number, time(newest_s), (newest_s / pace_s - 1) * 100,
       time(pace_s),
-      ByRuns(rank) ? Format("in {} of its group", CountText(runs_, "earlier run"))
-                   : "when the job had found its pace",
+      ByRuns(rank)
+          ? Format("in {} of its group", CountText(std::ssize(runs_.steps()), "earlier run"))
+          : "when the job had found its pace",
       threshold_ * 100, Grouped(rank.slow), Grouped(rank.judged), CountText(kSteps, "step"));
   // The phases of earlier runs are not known.
   const bool tells = (rank.fired || rank.row > 0) && !ByRuns(rank);
@@ -207,9 +207,9 @@ std::string RegressionFold::Describe(int number, const Rank& rank) const {
 
 Json RegressionFold::Evidence() const {
   Json ranks = Json::array();
-  std::vector<double> earlier_step_medians;
+  std::vector<double> steady;
   for (const auto& [number, rank] : ranks_) {
-    if (rank.steady_s > 0) earlier_step_medians.push_back(rank.steady_s);
+    if (rank.steady_s > 0) steady.push_back(rank.steady_s);
     if (ranks.size() >= kMostShown) continue;
     ranks.push_back({{"rank", number},
                      {"node", rank.node},
@@ -220,14 +220,17 @@ Json RegressionFold::Evidence() const {
                      {"windows", rank.judged},
                      {"slow_windows", rank.slow}});
   }
-  return {{"findings_left_out", findings_.left_out()},
-          {"pace_seconds", MiddleOf(earlier_step_medians)},
-          {"runs", runs_},
-          {"runs_pace_seconds", runs_s_},
-          {"compared_with", runs_ > 0 ? "the job's own first steady window and earlier runs of its "
-                                        "group, whichever was faster"
-                                      : "the job's own first steady window"},
-          {"ranks", std::move(ranks)}};
+  return {
+      {"findings_left_out", findings_.left_out()},
+      {"pace_seconds", MiddleOf(steady)},
+      {"setup", runs_.setup()},
+      {"runs", runs_.steps().size()},
+      {"runs_left_out", runs_.left_out()},
+      {"runs_pace_seconds", runs_.Middle()},
+      {"compared_with",
+       Format("the job's own first steady window{}",
+              runs_.steps().empty() ? "" : " and earlier runs of its group, whichever was faster")},
+      {"ranks", std::move(ranks)}};
 }
 
 Verdict RegressionFold::Judge() const {
@@ -260,6 +263,7 @@ Verdict RegressionFold::Judge() const {
   const Rank& rank = worst->second;
   verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe(worst->first, rank);
+  if (const std::string why = runs_.WhyNone(); !why.empty()) verdict.sentence += " " + why;
   verdict.evidence = Evidence();
   if (!rank.fired) return verdict;
   verdict.share = std::min(1.0, rank.firing_s / rank.judged_s);
@@ -280,7 +284,8 @@ RuleType StepTimeRegression() {
           "than "
           "in the window in which the job had found its pace, by more than threshold and more than "
           "a few long steps explain; or the median step than that of the last three runs of its "
-          "group that ended before it began, where those were faster.",
+          "group that ended before it began and had the same ranks, GPUs, cores and batches, where "
+          "those were faster.",
       .advice =
           "Look at what changed: longer samples, a fuller disk or cache, memory that grows, a "
           "throttled GPU, or another job on the node.",

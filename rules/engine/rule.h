@@ -27,6 +27,7 @@ struct NodeFacts {
   std::size_t gpus = 0;
   int cores_allowed = 0;           // the cores that the job may use of them; 0 when no agent told
   std::string hooks_missing = {};  // why processes of the node report no steps; "" when not known
+  std::string gpu_model = {};      // of its first GPU; "" without one
 
   // The cores that the job has on the node, as far as is known.
   int Usable() const { return cores_allowed > 0 ? std::min(cores_allowed, cores) : cores; }
@@ -37,7 +38,7 @@ struct RankFacts {
   int rank = 0;
   std::string node;
   std::optional<Time> ended = {};
-  std::optional<std::int64_t> loader_workers = {}, prefetch_factor = {};
+  std::optional<std::int64_t> loader_workers = {}, prefetch_factor = {}, batch_size = {};
   std::optional<bool> pin_memory = {};
   // Waits for other ranks are not among its phases: they are hidden in the GPU's queue or in the
   // backward pass.
@@ -53,6 +54,12 @@ struct RankFacts {
   bool sleeps_in_waits = false;
 };
 
+// A run of the job's group that ended before the job was made.
+struct EarlierRun {
+  double step_s = 0;       // its median step, in seconds
+  std::string setup = {};  // see SetupOf; "" when it is not known
+};
+
 // Facts about a job, besides its samples, that a rule may use.
 struct JobFacts {
   Duration interval = 500ms;    // between two ticks
@@ -61,9 +68,8 @@ struct JobFacts {
   std::vector<RankFacts> ranks;            // by number
   std::optional<Time> first_rank;          // when the first rank connected
   std::optional<Time> removed_until = {};  // samples from before it are no longer stored
-  // Median steps, in seconds, of the newest runs of the job's group that ended before the job was
-  // made. Only for a rule that `compares_runs`, when it begins.
-  std::vector<double> earlier_step_medians = {};
+  // Newest first. Only for a rule that `compares_runs`, when it begins.
+  std::vector<EarlierRun> earlier_runs = {};
 
   std::size_t Gpus() const;
 };

@@ -79,6 +79,7 @@ RankFacts RankFactsOf(const RankRow& rank, const NameByNode& nodes) {
   if (!rank.facts.is_object()) return facts;
   facts.loader_workers = NumberOf(rank.facts, "loader_num_workers");
   facts.prefetch_factor = NumberOf(rank.facts, "loader_prefetch_factor");
+  facts.batch_size = NumberOf(rank.facts, "loader_batch_size");
   facts.pin_memory = FlagOf(rank.facts, "loader_pin_memory");
   // Only hooks of PyTorch report a backend; there the traffic of DDP is part of the backward pass.
   facts.gpu_async = FlagOf(rank.facts, "gpu_async").value_or(false);
@@ -141,9 +142,11 @@ JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
   NameByNode names;
   for (const NodeRow& node : nodes) {
     names.emplace(node.node_id, node.name);
-    facts.nodes.push_back({node.name, CoresOf(node.facts, "cores"),
-                           ListIn(node.facts, "gpus").count, CoresOf(node.facts, "cores_allowed"),
-                           TextOfFact(node.facts, "hooks_missing")});
+    const ListFact gpus = ListIn(node.facts, "gpus");
+    facts.nodes.push_back({node.name, CoresOf(node.facts, "cores"), gpus.count,
+                           CoresOf(node.facts, "cores_allowed"),
+                           TextOfFact(node.facts, "hooks_missing"),
+                           gpus.first.is_object() ? TextOfFact(gpus.first, "name") : ""});
   }
   if (job.started_us) facts.started = Bounded(*job.started_us);
   for (const RankRow& rank : ranks) {

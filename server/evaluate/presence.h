@@ -13,14 +13,12 @@ namespace stepscope {
 // The facts that are judged, by name.
 inline constexpr std::string_view kJudgedNodeFacts[] = {"cores", "cores_allowed", "gpus",
                                                         "hooks_missing"};
-inline constexpr std::string_view kJudgedRankFacts[] = {"loader_num_workers",
-                                                        "loader_prefetch_factor",
-                                                        "loader_pin_memory",
-                                                        "gpu_async",
-                                                        "backend",
-                                                        "loader_thread",
-                                                        "loader",
-                                                        "gpu_clock"};
+inline constexpr std::string_view kJudgedRankFacts[] = {
+    "loader_num_workers", "loader_prefetch_factor",
+    "loader_batch_size",  "loader_pin_memory",
+    "gpu_async",          "backend",
+    "loader_thread",      "loader",
+    "gpu_clock"};
 
 // A node as the evaluation of a rule sees it.
 struct NodePresence {

@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kMostRuns = 3;  // the most runs that a job is compared with
+constexpr int kMostRuns = 12;  // of which the rule takes those that are like the job
 
 // The time from which on samples are stored, when earlier ones were removed.
 std::optional<Time> RemovedUntil(const JobRow& job) {
@@ -20,12 +20,11 @@ std::optional<Time> RemovedUntil(const JobRow& job) {
   return FromMicros(*job.samples_from_us);
 }
 
-// Makes a new fold, which knows the time until which samples were removed, and the step medians of
-// earlier runs.
-Status Begin(RuleRun& run, const JobView& view, std::vector<double> earlier_step_medians = {}) {
+// Makes a new fold, which knows the time until which samples were removed, and earlier runs.
+Status Begin(RuleRun& run, const JobView& view, std::vector<EarlierRun> earlier_runs = {}) {
   JobFacts facts = view.facts;
   facts.removed_until = run.watermark.removed_until;
-  facts.earlier_step_medians = std::move(earlier_step_medians);
+  facts.earlier_runs = std::move(earlier_runs);
   const auto params =
       Params::Read(run.rule->name, run.rule->params, run.row.config.parameters, facts.interval);
   if (!params.ok()) return params.error();
@@ -107,10 +106,12 @@ Result<RuleRun> StartRun(RuleStateRow row, const JobView& view) {
 
 Status KnowEarlierRuns(Connection& connection, const JobView& view, RuleRun& run) {
   if (!run.begins || !run.rule->compares_runs) return {};
-  auto earlier_step_medians = ListPaces(connection, view.job, run.rule->name, kMostRuns);
-  if (!earlier_step_medians.ok()) return earlier_step_medians.error();
-  return earlier_step_medians->empty() ? Status()
-                                       : Begin(run, view, std::move(*earlier_step_medians));
+  auto paces = ListPaces(connection, view.job, run.rule->name, kMostRuns);
+  if (!paces.ok()) return paces.error();
+  if (paces->empty()) return {};
+  std::vector<EarlierRun> runs;
+  for (RunPace& pace : *paces) runs.push_back({pace.step_s, std::move(pace.setup)});
+  return Begin(run, view, std::move(runs));
 }
 
 Verdict JudgeRun(const RuleRun& run, const JobView& view) {

@@ -12,7 +12,7 @@ namespace {
 // clock.
 constexpr char kPaces[] = R"(
 select distinct on (coalesce(closed_us, ended_us), job_id) jobs.name,
-    (s.verdict -> 'evidence' ->> 'pace_seconds')::float8
+    (s.verdict -> 'evidence' ->> 'pace_seconds')::float8, s.verdict -> 'evidence' ->> 'setup'
 from rule_configs c
 join rule_states s using (job_id, rule_config_id)
 join jobs using (job_id)
@@ -26,7 +26,7 @@ from tokens
 where scopes <> '{}' and revoked_us is null and expires_us > $1
 order by token_id
 limit 10000)";
-constexpr int kTriedForOne = 20;  // runs are looked at for each that is wanted
+constexpr int kTriedForOne = 5;  // runs are looked at for each that is wanted
 
 using Scopes = std::vector<std::string>;
 
@@ -44,13 +44,13 @@ Result<std::vector<Scopes>> ListScopesOf(Connection& connection, const JobRow& j
 
 }  // namespace
 
-Result<std::vector<double>> ListPaces(Connection& connection, const JobRow& job,
-                                      std::string_view rule, int most) {
-  if (job.group.empty()) return std::vector<double>();
+Result<std::vector<RunPace>> ListPaces(Connection& connection, const JobRow& job,
+                                       std::string_view rule, int most) {
+  if (job.group.empty()) return std::vector<RunPace>();
   const Result<Rows> rows = connection.Query(
       kPaces, {job.group, job.created_us, rule, most * kTriedForOne, job.created_by});
   if (!rows) return rows.error();
-  std::vector<double> paces;
+  std::vector<RunPace> paces;
   if (rows->empty()) return paces;
   const auto readers = ListScopesOf(connection, job);
   if (!readers) return readers.error();
@@ -58,7 +58,7 @@ Result<std::vector<double>> ListPaces(Connection& connection, const JobRow& job,
     const std::string name = rows->Text(i, 0);
     const bool is_seen_by_all =
         std::ranges::all_of(*readers, [&](const Scopes& scopes) { return IsWithin(scopes, name); });
-    if (is_seen_by_all) paces.push_back(rows->Real(i, 1));
+    if (is_seen_by_all) paces.push_back({rows->Real(i, 1), rows->Text(i, 2)});
   }
   return paces;
 }

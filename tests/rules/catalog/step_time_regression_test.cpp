@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "rules/signals/setup.h"
 #include "tests/scenarios/replay.h"
 
 namespace stepscope::scenarios {
@@ -100,7 +101,9 @@ TEST(StepTimeRegression, IsUnknownBeforeItKnowsThePace) {
 TEST(StepTimeRegression, ComparesWithEarlierRunsOfTheGroup) {
   Job job = Changing(100ms);
   EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
-  job.facts.earlier_step_medians = {0.078, 0.08, 0.2};
+  const std::string setup = SetupOf(job.facts);
+  job.facts.earlier_runs = {
+      {0.078, setup}, {0.01, "another"}, {0.08, setup}, {0.2, setup}, {9, setup}};
   const auto slower = Judge(kRule, job);
   EXPECT_EQ(slower.verdict.kind, VerdictKind::kFinding) << slower.verdict.sentence;
   EXPECT_NE(slower.verdict.sentence.find("+25 % against 80 ms in 3 earlier runs of its group"),
@@ -109,8 +112,23 @@ TEST(StepTimeRegression, ComparesWithEarlierRunsOfTheGroup) {
   EXPECT_EQ(slower.verdict.sentence.find("Longer was"), std::string::npos);
   EXPECT_NEAR(slower.verdict.evidence["pace_seconds"].get<double>(), 0.1, 0.003);
   EXPECT_EQ(slower.findings.size(), 1u);
-  job.facts.earlier_step_medians = {0.3};
+  EXPECT_EQ(slower.verdict.evidence["runs_left_out"], 2);
+  job.facts.earlier_runs = {{0.3, setup}};
   EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
+}
+
+TEST(StepTimeRegression, SaysWhyRunsAreNotComparedWith) {
+  Job job = Changing(100ms);
+  job.facts.earlier_runs = {{0.01, "8 ranks, 8 GPUs"}, {0.02, ""}};
+  const auto unlike = Judge(kRule, job).verdict;
+  EXPECT_EQ(unlike.kind, VerdictKind::kClear);
+  EXPECT_NE(unlike.sentence.find("none was like this one, with 1 rank"), std::string::npos)
+      << unlike.sentence;
+  EXPECT_NE(unlike.sentence.find("the newest had 8 ranks, 8 GPUs."), std::string::npos)
+      << unlike.sentence;
+  job.facts.earlier_runs = {{0.01, ""}};
+  EXPECT_NE(Judge(kRule, job).verdict.sentence.find("what the newest ran on is not known"),
+            std::string::npos);
 }
 
 TEST(StepTimeRegression, RefusesANegativeThreshold) {
