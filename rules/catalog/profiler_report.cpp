@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "rules/diagnosis/budget.h"
+#include "rules/diagnosis/busy_cores.h"
 #include "rules/diagnosis/diagnosis.h"
 #include "rules/diagnosis/host_signs.h"
 #include "rules/diagnosis/missing.h"
@@ -256,6 +257,12 @@ Verdict ProfilerReportFold::Judge() const {
       WhatIsMissing(facts_, !ranks_.empty(), diagnosis.gpus && !diagnosis.gpu_clock);
   diagnosis.threshold = threshold_;
   diagnosis.price = price_;
+  BusyCores cores;
+  for (const NodeFacts& facts : facts_.nodes) {
+    const auto node = nodes_.find(facts.name);
+    cores.Add(facts, node == nodes_.end() ? SampleMean() : LoopOf(node->second).cpu_percent);
+  }
+  diagnosis.cores_busy = cores.Part();
   Verdict verdict;
   verdict.kind = VerdictKind::kClear;
   verdict.sentence = diagnosis.Sentence();

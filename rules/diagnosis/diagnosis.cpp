@@ -14,6 +14,17 @@ constexpr double kHour = 3600;
 // A wait of the host is told beside what of it reached the GPU where it is at least so much of a
 // step, and at most half of it did.
 constexpr double kLargeWait = 10, kReached = 0.5;
+// More workers share what the cores have left.
+constexpr double kNoCoreFree = 0.9;
+constexpr std::string_view kFullCoresAdvice =
+    "The cores are full, so more data-loader workers gain nothing: do what is the same each time "
+    "once before the training, use a cheaper decoder or transform, or move it to the GPU.";
+constexpr std::string_view kFullCoresWithoutGpuAdvice =
+    "The cores are full, so more data-loader workers gain nothing: do what is the same each time "
+    "once before the training, or use a cheaper decoder or transform, or a node with more cores.";
+constexpr std::string_view kWithoutGpuAdvice =
+    "Do what is the same each time once before the training, use a cheaper decoder or transform, "
+    "or use more data-loader workers, as far as cores are free.";
 
 // "12 GPU seconds", "3.42 GPU hours".
 std::string TimeText(double seconds, std::string_view of) {
@@ -77,19 +88,34 @@ double Diagnosis::NamedShare() const {
   return wall > 0 ? std::min(steps.NamedSeconds() / wall, 1.0) : 0;
 }
 
+// By Amdahl's law: without the cause the training would take the remaining time. Without a GPU that
+// could do it, preprocessing stays on the cores, and no more comes of it than they have left.
+void Diagnosis::AddGain(Cause cause, Json& row) const {
+  const double share = budget[cause] / budget.Total();
+  const bool goes = share < 1 && cause != Cause::kOnCpu;
+  row["speed_up"] = goes ? Json(1 / (1 - share)) : Json();
+  const bool computes = cause == Cause::kPreprocessing && !gpus && cores_busy > 0;
+  if (goes && computes) row["speed_up"] = std::clamp(1 / cores_busy, 1.0, 1 / (1 - share));
+}
+
+std::string_view Diagnosis::Advice(Cause cause) const {
+  if (cause == Cause::kPreprocessing && cores_busy > kNoCoreFree) {
+    return gpus ? kFullCoresAdvice : kFullCoresWithoutGpuAdvice;
+  }
+  if (cause == Cause::kPreprocessing && !gpus) return kWithoutGpuAdvice;
+  return AdviceOf(cause, StepsSeen() && NamedShare() > 0);
+}
+
 Json Diagnosis::Row(Cause cause) const {
   const CauseText& text = TextOf(cause);
   const double seconds = budget[cause], share = seconds / budget.Total();
   Json row = {{"cause", text.name}, {"words", text.words}, {"seconds", seconds}, {"share", share}};
   if (price > 0 && gpus) row["cost"] = seconds / kHour * price;
   if (cause == Cause::kBusy) return row;
-  // Amdahl's law: without the cause the training would take the remaining time.
-  // What the CPU computes would still have to be computed.
-  const bool goes = share < 1 && cause != Cause::kOnCpu;
-  row["speed_up"] = goes ? Json(1 / (1 - share)) : Json();
+  AddGain(cause, row);
   row["stage"] = text.stage == 0 ? Json() : Json(text.stage);
   row["suspect"] = text.suspect.empty() ? Json() : Json(text.suspect);
-  row["advice"] = AdviceOf(cause, StepsSeen() && NamedShare() > 0);
+  row["advice"] = Advice(cause);
   row["rules"] = Json::array();
   for (const std::string_view rule : Split(text.rules, ',')) {
     if (!rule.empty()) row["rules"].push_back(rule);

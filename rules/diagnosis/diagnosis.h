@@ -31,6 +31,9 @@ struct Diagnosis {
 
   double threshold = 10;  // % of the time from which a cause is named
   double price = 0;       // an hour of one GPU costs so much; 0: not told
+  // The part of the nodes' cores that worked; 0 where that is not known, or where the job may not
+  // use all of them.
+  double cores_busy = 0;
 
   // The causes that took time, the largest first.
   std::vector<Cause> Ranked() const;
@@ -43,6 +46,8 @@ struct Diagnosis {
   std::string Named(Cause cause) const;
   std::string WaitsThatCostNothing() const;
   double NamedShare() const;
+  std::string_view Advice(Cause cause) const;
+  void AddGain(Cause cause, Json& row) const;
   Json Row(Cause cause) const;
 };
 
