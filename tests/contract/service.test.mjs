@@ -442,6 +442,14 @@ test('a job is compared with itself', async () => {
   assert.equal(answer.status, 200);
 });
 
+test('the fleet is added up, as JSON and as a table', async () => {
+  const {json} = await ask('get', '/api/v1/fleet', {query: '?by=group'});
+  assert.equal(json.weeks.length, 12);
+  const csv = await ask('get', '/api/v1/fleet', {query: '?format=csv'});
+  assert.match(csv.json, /^user,jobs,/);
+  assert.equal((await ask('get', '/api/v1/fleet', {query: '?by=moon'})).status, 400);
+});
+
 test('every operation was seen with its success', () => {
   const missing = [];
   for (const [method, path, operation] of operations()) {

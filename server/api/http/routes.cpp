@@ -118,7 +118,7 @@ std::vector<Route> ApiRoutes(const Api& api) {
                            DeliveryRoutes(api),   TokenRoutes(api),       SessionRoutes(api),
                            AuditRoutes(api),      NodeRoutes(api),        IngestRoutes(api),
                            HealthRoutes(api),     PrometheusRoutes(api),  WindowAnswerRoutes(api),
-                           TraceRoutes(api)}) {
+                           TraceRoutes(api),      FleetRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
   return routes;

@@ -16,6 +16,7 @@
 
 namespace stepscope {
 
+class FleetTable;
 class JobSummaries;
 
 // The parts that handlers work with. Outlives the server that calls them.
@@ -24,6 +25,7 @@ struct Api {
   const Clock& clock;
   Ingest& ingest;
   JobSummaries& summaries;
+  FleetTable& fleet;
   Access& access;
   Senders& senders;
   std::string public_url;  // without a slash at its end
@@ -86,6 +88,7 @@ std::vector<Route> FindingRoutes(const Api& api);
 std::vector<Route> DiagnosisRoutes(const Api& api);
 std::vector<Route> ReportRoutes(const Api& api);
 std::vector<Route> CompareRoutes(const Api& api);
+std::vector<Route> FleetRoutes(const Api& api);
 std::vector<Route> WebhookRoutes(const Api& api);
 std::vector<Route> DeliveryRoutes(const Api& api);
 std::vector<Route> TokenRoutes(const Api& api);
