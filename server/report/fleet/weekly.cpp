@@ -32,7 +32,7 @@ Result<int> TellWeek(Connection& connection, FleetTable& fleet, std::int64_t now
   if (const Status fresh = fleet.Refresh(connection); !fresh) return fresh.error();
   const Fleet week = fleet.Read([&](const FleetJobs& jobs) { return SumFleet(jobs, question); });
   const std::string url =
-      Format("{}/fleet?from={}&to={}", public_url, ToRfc3339(FromMicros(question.from_us)),
+      Format("{}/fleet?after={}&before={}", public_url, ToRfc3339(FromMicros(question.from_us)),
              ToRfc3339(FromMicros(question.to_us)));
   return EnqueueWeek(connection, question.to_us, WeeklyMessage(week, question, url), now_us);
 }

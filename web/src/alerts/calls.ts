@@ -51,6 +51,7 @@ export const kEvents: readonly (readonly [string, string])[] = [
   ["job.failed", "a job failed"],
   ["job.stopped", "somebody stopped a job"],
   ["job.stalled", "all nodes of a job are silent"],
+  ["fleet.weekly", "a week ended: hours of all GPUs"],
   ["agent.silent", "a node of a job is silent for 2 minutes"],
 ];
 
