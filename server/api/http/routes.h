@@ -73,6 +73,7 @@ std::vector<Route> RemovalRoutes(const Api& api);
 std::vector<Route> RemovedRoutes(const Api& api);
 std::vector<Route> StopRoutes(const Api& api);
 std::vector<Route> MetricRoutes(const Api& api);
+std::vector<Route> MetricsCatalogRoutes(const Api& api);
 std::vector<Route> PercentileRoutes(const Api& api);
 std::vector<Route> UsageRoutes(const Api& api);
 std::vector<Route> HeatmapRoutes(const Api& api);

@@ -14,7 +14,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kFormats[] = {"json", "csv"};
+constexpr std::string_view kFleetFormats[] = {"json", "csv"};
 constexpr QueryParameter kFleetQuery[] = {
     {"from", QueryParameter::kTime},
     {"to", QueryParameter::kTime},
@@ -23,7 +23,7 @@ constexpr QueryParameter kFleetQuery[] = {
     {"account", QueryParameter::kText, 1, 200},
     {"group", QueryParameter::kText, 1, 200},
     {"gpu", QueryParameter::kText, 1, 200},
-    {"format", QueryParameter::kWord, 1, 1, kFormats},
+    {"format", QueryParameter::kWord, 1, 1, kFleetFormats},
     kLimitParameter,
 };
 constexpr std::size_t kMostCsvRows = 100'000;

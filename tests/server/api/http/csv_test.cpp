@@ -32,6 +32,15 @@ TEST(Csv, AnUnknownCellIsEmpty) {
   EXPECT_EQ(std::move(csv).ToReply("x").body, "name,value\r\n,7\r\n");
 }
 
+TEST(CsvOfObjects, HasAColumnForEachMemberOfAny) {
+  OrderedJson objects = OrderedJson::array();
+  objects.push_back(
+      {{"a", 1}, {"deep", {{"b", nullptr}}}, {"list", {1, 2}}, {"names", {"x", "=y"}}});
+  objects.push_back({{"c", true}, {"a", "=t"}});
+  EXPECT_EQ(CsvOfObjects(objects, "x").body, "a,deep.b,names,c\r\n1,,x; =y,\r\n'=t,,,true\r\n");
+  EXPECT_EQ(CsvOfObjects(OrderedJson::array(), "x").body, "");
+}
+
 TEST(WantsCsv, TheParameterDecidesBeforeTheHeader) {
   Request request;
   EXPECT_FALSE(WantsCsv(request, ""));
