@@ -26,12 +26,12 @@ STORE_JOBS = (*STORE_PARTS, "server/store/jobs")
 STORE_DATA = (*STORE_JOBS, "server/store/rules", "server/store/ticks")
 STORE = (
     *STORE_DATA, "server/store/schema", "server/store/access", "server/store/rollups", "server/store/steps", "server/store/annotations",
-    "server/store/traces", "server/store/retention",
+    "server/store/traces", "server/store/retention", "server/store/fleet",
 )
 COLLECT = (*CORE, "agent/collect")
 FRAMES = (*COLLECT, "agent/host", "agent/gpu", "agent/sample", "agent/marks", "agent/spool", "agent/frames")
 APP = (*FRAMES, "core/http", "agent/send", "agent/launch", "agent/top")
-REPORT = ("server/report/text", "server/report/measure", "server/report/picture", "server/report/page")
+REPORT = ("server/report/text", "server/report/measure", "server/report/picture", "server/report/page", "server/report/fleet")
 EDGE = ("server/edge/http", "server/edge")
 # What answers are made of.
 SERVICE = (
@@ -79,6 +79,7 @@ LAYERS = {
     "server/store/steps": STORE_DATA,
     "server/store/annotations": STORE_DATA,
     "server/store/traces": STORE_DATA,
+    "server/store/fleet": STORE_DATA,
     "server/store/retention": STORE_DATA,
     "server/postgres": STORE,
     "server/trace": (*CORE, "core/trace"),
@@ -92,6 +93,7 @@ LAYERS = {
     "server/report/measure": (*STORE, *RULES, "server/report/text"),
     "server/report/picture": (*STORE, *RULES, "server/report/text", "server/report/measure"),
     "server/report/page": (*STORE, *RULES, "server/report/text", "server/report/measure", "server/report/picture"),
+    "server/report/fleet": (*STORE, *RULES),
     "server/alert": (*STORE, "core/http"),
     "server/api/http": SERVICE,
     "server/api/charts": (*SERVICE, "server/api/http"),

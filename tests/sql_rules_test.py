@@ -47,6 +47,7 @@ CLASSES = {
     "sessions": LOCAL,
     "audit": LOCAL,
     "node_bindings": LOCAL,
+    "job_hours": LOCAL,
     "schema_migrations": LOCAL,
     "schema_migrations_citus": LOCAL,
 }

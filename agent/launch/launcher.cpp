@@ -71,6 +71,10 @@ std::string Join(std::string_view title, const std::string& number) {
 constexpr std::string_view kLocalRanks[] = {
     "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
     "PALS_LOCAL_RANKID",          "LOCAL_RANK",      "SLURM_LOCALID"};
+// Variables that number a process among all nodes.
+constexpr std::string_view kGlobalRanks[] = {
+    "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+    "PALS_RANKID",          "RANK",     "SLURM_PROCID"};
 constexpr std::int64_t kMostLocalRanks = 100'000;
 
 // LSF writes the index of an array behind its name: "sweep[3]".
@@ -179,6 +183,14 @@ int LocalRankOf(const Environment& environment) {
     if (rank) return static_cast<int>(std::clamp<std::int64_t>(*rank, 0, kMostLocalRanks));
   }
   return 0;
+}
+
+bool IsFirstOfLaunch(const Environment& environment) {
+  for (const std::string_view name : kGlobalRanks) {
+    const auto rank = ParseInt(environment(name), name);
+    if (rank) return *rank == 0;
+  }
+  return true;
 }
 
 std::string KnownLaunchers() {

@@ -27,6 +27,10 @@ std::string AllowedJobName(std::string name);
 // a launcher.
 int LocalRankOf(const Environment& environment);
 
+// Whether this is the first of all processes that the launcher started, on any node; true without a
+// launcher.
+bool IsFirstOfLaunch(const Environment& environment);
+
 // The launchers whose variables are understood, for people: "Slurm, LSF, ...".
 std::string KnownLaunchers();
 

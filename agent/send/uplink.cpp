@@ -112,6 +112,10 @@ Result<HttpAnswer> Uplink::AskJob(const std::string& job) {
   return Send({.method = "GET", .target = base_ + "/api/v1/jobs/" + job});
 }
 
+Result<HttpAnswer> Uplink::AskCard(const std::string& job) {
+  return Send({.method = "GET", .target = base_ + "/api/v1/jobs/" + job + "/card"});
+}
+
 std::string Uplink::PageOf(const std::string& job) const {
   if (recording_) return "recorded in " + Printable(recording_->path());
   const Url& url = client_->url();

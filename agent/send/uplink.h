@@ -41,6 +41,8 @@ class Uplink {
 
   // Asks for what the service knows of a job.
   Result<HttpAnswer> AskJob(const std::string& job);
+  // Asks for its story in a few lines of text.
+  Result<HttpAnswer> AskCard(const std::string& job);
 
   // Reads the token's file; whether it holds another token than the last one used.
   bool RefreshToken() { return token_.Refresh(); }

@@ -1,27 +1,13 @@
 #include "core/base/options.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 
 namespace stepscope {
 namespace {
-
-// Edits (insert, delete, replace) from one word to the other.
-std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-    }
-  }
-  return row.back();
-}
 
 Error Unknown(std::span<const Option> table, std::string_view name) {
   const Option* nearest = NearestOption(table, name);
@@ -113,7 +99,7 @@ const Option* NearestOption(std::span<const Option> table, std::string_view name
   const Option* nearest = nullptr;
   std::size_t least = 4;
   for (const Option& option : table) {
-    const std::size_t distance = Distance(option.name, name.substr(0, 60));
+    const std::size_t distance = EditsBetween(option.name, name.substr(0, 60));
     if (distance < least) nearest = &option, least = distance;
   }
   return nearest;

@@ -164,6 +164,7 @@ void App::StartWork() {
   OutboxOptions outbox;
   outbox.policy = targets_;
   outbox_ = std::make_unique<Outbox>(*work_database_, clock_, *secrets_, std::move(outbox));
+  fleet_ = std::make_unique<FleetRounds>(*work_database_, clock_, pressure_->gauge(), url_);
   housekeeping_ = std::make_unique<Worker>(
       "housekeeping", [this](const std::stop_token& stop) { KeepHouse(stop); });
 }
@@ -204,6 +205,7 @@ Status App::StartHttp(std::vector<Listener> listeners) {
       .clock = clock_,
       .ingest = *ingest_,
       .summaries = *summaries_,
+      .fleet = fleet_->fleet(),
       .access = *access_,
       .senders = *senders_,
       .public_url = url_,
@@ -261,6 +263,7 @@ void App::Stop(std::stop_token hurry) {
   http_.reset();
   front_.reset();
   housekeeping_.reset();
+  fleet_.reset();
   outbox_.reset();
   retention_.reset();
   compactor_.reset();

@@ -10,6 +10,7 @@
 #include "server/alert/outbox.h"
 #include "server/api/http/routes.h"
 #include "server/api/jobs/job_summary.h"
+#include "server/app/fleet_rounds.h"
 #include "server/app/pressure_watch.h"
 #include "server/app/settings.h"
 #include "server/compact/compactor.h"
@@ -27,7 +28,7 @@
 namespace stepscope {
 
 // The whole service, built bottom up and stopped in reverse order: database, ingest, evaluators,
-// compactor, retention, outbox, housekeeping, HTTP. Use from one thread.
+// compactor, retention, outbox, fleet, housekeeping, HTTP. Use from one thread.
 class App {
  public:
   // Serves when it returns. The error is one sentence that names the thing and the way out. Waits
@@ -81,6 +82,7 @@ class App {
   std::unique_ptr<Compactor> compactor_;
   std::unique_ptr<Retention> retention_;
   std::unique_ptr<Outbox> outbox_;
+  std::unique_ptr<FleetRounds> fleet_;
   std::unique_ptr<JobSummaries> summaries_;
   std::unique_ptr<Worker> housekeeping_;
   std::unique_ptr<Access> access_;

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { assertClean, axeViolations, layoutShift, openPage, sidewaysScroll } from "./support/chromium.mjs";
 import { sampleChange, sampleToken } from "./support/mock_access.mjs";
 import { browser, service, useService } from "./support/mock_page.mjs";
+import { kHolders } from "./support/sample_fleet.mjs";
 import { sampleJob } from "./support/sample_jobs.mjs";
 
 const kStart = Date.now() * 1000 - 3600e6;
@@ -50,6 +51,12 @@ const kStates = {
     data: [() => {}, "#compare-title"],
     empty: [() => {}, ".page-head"],
     error: [() => service.fail(/v1\/compare/), ".notice"],
+  },
+  fleet: {
+    path: "/fleet",
+    data: [() => (service.holders = kHolders), "#fleet-losses"],
+    empty: [() => {}, ".empty"],
+    error: [() => service.fail(/v1\/fleet/), ".notice"],
   },
   settings: {
     path: "/settings",
@@ -104,7 +111,7 @@ test("nothing sticks out at 768 and 1920 px, and no target is smaller than 24 px
   for (const width of [390, 768, 1920]) {
     const page = await openPage(browser, { width });
     service.access.tokens = kTokens();
-    for (const path of ["/jobs", "/tokens", "/alerts", "/compare", "/jobs/albef-1000", ...["system", "heatmap", "steps", "rules", "report"].map((part) => `/jobs/albef-1000/${part}`), "/jobs/bert-large-uncased-finetune-with-a-long-name-0000000000000007"]) {
+    for (const path of ["/jobs", "/tokens", "/alerts", "/compare", "/fleet", "/jobs/albef-1000", ...["system", "heatmap", "steps", "rules", "report"].map((part) => `/jobs/albef-1000/${part}`), "/jobs/bert-large-uncased-finetune-with-a-long-name-0000000000000007"]) {
       await page.goto(service.url + path);
       await page.locator(".job-link, .plot canvas, .token-form, .heat-canvas, .rule, #report-method, .filters").first().waitFor();
       assert.ok((await sidewaysScroll(page)) <= 0, `${path} at ${width}`);

@@ -186,6 +186,16 @@ test("an agent that keeps its own interval is named, with the reason", async () 
   assert.match(await page.locator(".facts").textContent(), /Change refused.*host-1: started with --allow none/s);
 });
 
+test("whose job it is, and what its agent reads seldom, stand beside its nodes", async () => {
+  await open();
+  assert.doesNotMatch(await page.locator(".facts").textContent(), /User|Account|Read seldom/);
+  const read_seldom = [{ source: "gpu: PCIe <bytes>", period_s: 60 }, { source: 7 }, null];
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodeFacts: { user: "ann", account: "physics", read_seldom } })]);
+  await open();
+  assert.match(await page.locator(".facts").textContent(), /Userann.*Accountphysics.*Read seldom.*gpu: PCIe <bytes>: every 1 m 00 s/s);
+  assert.equal(await page.locator(".facts").getByRole("link", { name: "ann" }).getAttribute("href"), "/fleet?by=job&user=ann");
+});
+
 test("a node whose clock is off says so beside it", async () => {
   const clockSuspect = { since: "2026-11-20T20:13:40.000000Z", since_us: 1795205620000000, until: null, until_us: null, offset_us: -86400e6 };
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 2, clockSuspect })]);

@@ -105,6 +105,19 @@ test("a service that cannot say what was removed shows the list all the same", a
   assert.equal(await page.locator(".removed, .notice").count(), 0);
 });
 
+test("the longest and those with most issues come first, and the list is a file", async () => {
+  await open();
+  await page.locator("th").getByRole("link", { name: "Duration" }).click();
+  await page.waitForURL(/\/jobs\?sort=-duration$/);
+  await page.locator("th[aria-sort=descending]", { hasText: "Duration" }).waitFor();
+  await page.locator("th").getByRole("link", { name: "Issues" }).click();
+  await page.waitForURL(/\/jobs\?sort=-issues$/);
+  await page.locator("th").getByRole("link", { name: "Issues" }).click();
+  await page.waitForURL(/\/jobs\?sort=issues$/);
+  assert.match(service.calls(/sort=issues/).at(-1), /^\/api\/v1\/jobs\?/);
+  assert.match(await page.getByRole("link", { name: "CSV" }).getAttribute("href"), /^\/api\/v1\/jobs\?sort=issues&limit=500&format=csv$/);
+});
+
 test("days can be chosen one by one", async () => {
   await open();
   await page.getByLabel("Created").selectOption("between");

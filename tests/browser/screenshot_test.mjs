@@ -46,7 +46,7 @@ test("with all, every page has its four pictures", async () => {
   service.access.demand({ [kToken]: { name: "x", role: "admin" } });
   const { code, out, err } = await screenshot("mlp-demo", kToken, ["all"]);
   assert.equal(code, 0, err);
-  assert.equal(out.trim().split("\n").length, 44);
+  assert.equal(out.trim().split("\n").length, 48);
   for (const page of ["steps", "heatmap", "compare", "alerts-phone"]) assert.ok(readdirSync(folder).includes(`${page}-dark.png`), page);
 });
 

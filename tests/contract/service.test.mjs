@@ -442,6 +442,24 @@ test('a job is compared with itself', async () => {
   assert.equal(answer.status, 200);
 });
 
+test('the fleet is added up, as JSON and as a table', async () => {
+  const {json} = await ask('get', '/api/v1/fleet', {query: '?by=group'});
+  assert.equal(json.weeks.length, 12);
+  const csv = await ask('get', '/api/v1/fleet', {query: '?format=csv'});
+  assert.match(csv.json, /^user,jobs,/);
+  assert.equal((await ask('get', '/api/v1/fleet', {query: '?by=moon'})).status, 400);
+});
+
+test('what is a table comes as one when asked, by the parameter or by the header', async () => {
+  const csv = async (path, query, headers = {}) => (await ask('get', path, {...job, query, headers})).json.split('\r\n')[0];
+  assert.match(await csv('/api/v1/jobs', '?format=csv'), /^name,group,status,/);
+  assert.match(await csv('/api/v1/jobs', '', {accept: 'text/csv'}), /^name,group,status,/);
+  assert.match(await csv('/api/v1/jobs/{name}/metrics', '?metric=user.loss&format=csv'), /^metric,node,device,unit,time,time_us,min,mean,max,sum$/);
+  assert.match(await csv('/api/v1/jobs/{name}/usage', '?format=csv'), /^node,/);
+  assert.equal((await ask('get', '/api/v1/jobs/{name}/steps', {...job, query: '?format=csv'})).status, 400); // it has no rank
+  assert.ok((await ask('get', '/api/v1/metrics-catalog')).json.items.length > 100);
+});
+
 test('every operation was seen with its success', () => {
   const missing = [];
   for (const [method, path, operation] of operations()) {

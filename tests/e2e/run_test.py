@@ -140,3 +140,18 @@ def test_the_page_shows_a_training_while_it_runs(service):
             env={**os.environ, "STEPSCOPE_URL": service.url, "STEPSCOPE_JOB": "training"},
         )
         assert out.returncode == 0, out.stdout + out.stderr
+
+
+def test_the_card_of_a_job_comes_last_and_leaves_the_output_alone(service):
+    process = agent(service, "carded", "sh", "-c", "sleep 2; echo mine; echo theirs >&2", flags=["--card"], stdout=subprocess.PIPE)
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0 and out == "mine\n"
+    above, _, card = errors.partition("\ncarded  Completed, ")
+    assert "theirs" in above and "1 node" in card and f"More: {service.url}/jobs/carded\n" in card
+    status = described(service, "carded", "Completed")["profiler_rule_evaluation_statuses"]
+    assert "InProgress" not in {each["rule_evaluation_status"] for each in status}
+
+
+def test_a_second_process_of_a_launch_prints_no_card(service):
+    errors = finish(agent(service, "carded-second", "true", flags=["--card"], env={**os.environ, "RANK": "1"}))[1]
+    assert "carded-second  Completed" not in errors

@@ -12,6 +12,7 @@
 #include "server/api/rules/given_rules.h"
 #include "server/edge/edge.h"
 #include "server/front/front.h"
+#include "server/report/fleet/fleet_table.h"
 #include "tests/support/postgres.h"
 #include "tests/support/raw_client.h"
 
@@ -89,6 +90,7 @@ class ApiService {
   Database database_{test_database_.url(), 4};
   Ingest ingest_{database_, clock_, WithRules()};
   JobSummaries summaries_{clock_};
+  FleetTable fleet_{clock_};
   Access access_;
   Senders senders_{database_, clock_, {.new_jobs = kMostNewJobs, .new_nodes = kMostNewNodes}};
   std::atomic<bool> stopping_{false};
@@ -96,6 +98,7 @@ class ApiService {
                  .clock = clock_,
                  .ingest = ingest_,
                  .summaries = summaries_,
+                 .fleet = fleet_,
                  .access = access_,
                  .senders = senders_,
                  .public_url = "http://localhost",

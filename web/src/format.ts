@@ -142,6 +142,12 @@ export function axisInstant(ms: number, startMs: number, zone: TimeZone, decimal
   return /^00:00:00[.0]*$/.test(time) ? monthAndDay(ms, zone) : time;
 }
 
+/** Hours of GPUs; less than one as minutes and seconds. */
+export function hours(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return kNothing;
+  return value < 1 ? duration(value * 3600) : `${number(value)} h`;
+}
+
 export function plural(many: number, one: string, several = `${one}s`): string {
   return `${count(many)} ${many === 1 ? one : several}`;
 }

@@ -14,6 +14,7 @@ interface Pages {
   jobs: FunctionComponent;
   job: FunctionComponent<{ readonly name: string; readonly tab: Tab }>;
   compare: FunctionComponent;
+  fleet: FunctionComponent;
   alerts: FunctionComponent;
   settings: FunctionComponent;
   tokens: FunctionComponent;
@@ -26,6 +27,7 @@ const kLoaders = {
   jobs: async () => ({ jobs: (await import("./jobs/page")).JobsPage }),
   job: async () => ({ job: (await import("./job/page")).JobPage }),
   compare: async () => ({ compare: (await import("./compare/page")).ComparePage }),
+  fleet: async () => ({ fleet: (await import("./fleet/page")).FleetPage }),
   alerts: async () => ({ alerts: (await import("./alerts/page")).AlertsPage }),
   settings: async () => ({ settings: (await import("./settings_page/page")).SettingsPage }),
   tokens: async () => ({ tokens: (await import("./tokens/page")).TokensPage }),

@@ -3,6 +3,7 @@
 
 const kOrder = [
   "q", "group", "status", "issue", "after", "before", "sort", "cursor", "a", "b",
+  "by", "user", "account", "gpu",
   "from", "to", "rank", "show", "metric", "node", "order", "tz", "live",
 ] as const;
 

@@ -9,6 +9,7 @@ export type Route =
   | { readonly page: "jobs" }
   | { readonly page: "job"; readonly name: string; readonly tab: Tab }
   | { readonly page: "compare" }
+  | { readonly page: "fleet" }
   | { readonly page: "alerts" }
   | { readonly page: "settings" }
   | { readonly page: "tokens" }
@@ -18,6 +19,7 @@ export function match(path: string): Route {
   if (path === "/" || path === "/jobs" || path === "/jobs/") return { page: "jobs" };
   if (path === "/tokens") return { page: "tokens" };
   if (path === "/compare") return { page: "compare" };
+  if (path === "/fleet") return { page: "fleet" };
   if (path === "/alerts") return { page: "alerts" };
   if (path === "/settings") return { page: "settings" };
   const [, name, tab = "overview"] = /^\/jobs\/([^/]+)(?:\/([a-z]+))?\/?$/.exec(path) ?? [];

@@ -65,6 +65,7 @@ function Bar({ showHelp }: { readonly showHelp: () => void }) {
       <nav aria-label="Pages">
         {signedOut.value ? null : <NavLink href="/jobs" word="Jobs" here={page === "jobs"} />}
         {signedOut.value ? null : <NavLink href="/compare" word="Compare" here={page === "compare"} />}
+        {signedOut.value ? null : <NavLink href="/fleet" word="Fleet" here={page === "fleet"} />}
         {mayChange.value && !signedOut.value ? <NavLink href="/alerts" word="Alerts" here={page === "alerts"} /> : null}
         {isAdmin.value && !signedOut.value ? <NavLink href="/tokens" word="Tokens" here={page === "tokens"} /> : null}
         {signedOut.value ? null : <NavLink href="/settings" word="Settings" here={page === "settings"} />}
@@ -90,6 +91,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       { keys: "?", help: "Show this list", act: () => (help.value = true) },
       { keys: "g j", help: "Go to the jobs", act: () => navigate("/jobs") },
       { keys: "g c", help: "Go to the comparison", act: () => navigate("/compare") },
+      { keys: "g f", help: "Go to the fleet", act: () => navigate("/fleet") },
       { keys: "g a", help: "Go to the alerts", act: () => navigate("/alerts") },
       { keys: "T", help: "Next theme: system, light, dark", act: nextTheme },
     ],

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type Attempt, type Delivery, kEvents } from "../src/alerts/calls";
 import { attemptWords, deliveryWords, refusalOf, styleOf } from "../src/alerts/words";
 
-const attempt = (more: Partial<Attempt> = {}): Attempt => ({ at_us: 0, status: 204, duration_ms: 12.4, answer: "", error: null, ...more });
+const attempt = (more: Partial<Attempt> = {}): Attempt => ({ at: null, at_us: 0, status: 204, duration_ms: 12.4, answer: "", error: null, ...more });
 const message = (more: Partial<Delivery>) => ({ state: "ready", due_us: 60e6, attempts: [], ...more }) as unknown as Delivery;
 
 test("what became of a message is said in words", () => {

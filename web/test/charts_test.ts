@@ -180,7 +180,7 @@ test("phases are shares of the time of the steps, with what none of them covers,
 
 test("phases of a rank whose GPU works asynchronously say whose time they are", () => {
   const ranks = [{ rank: 0, node: "n1", facts: { gpu_async: "True" } }, { rank: 1, node: "n1", facts: {} }, { rank: 2, node: "n2" }];
-  assert.deepEqual([0, 1, 2, 3].map((rank) => isAsync({ ...job(), ranks }, rank)), [true, false, false, false]);
+  assert.deepEqual([0, 1, 2, 3].map((rank) => isAsync({ ...job(), ranks: ranks as unknown as Job["ranks"] }, rank)), [true, false, false, false]);
   const found = { rank: 1, series: { start_us: [], wall_seconds: [], phases_seconds: {} } } as unknown as RankSteps;
   assert.equal(phasePanel(found).note, "share of step time, rank 1");
   assert.match(phasePanel(found, true).note, /^share of step time, rank 1; work on the GPU/);

@@ -4,7 +4,7 @@ import { clockOf } from "../src/job/overview/clock";
 import type { JobNode } from "../src/model";
 
 const kNoon = Date.UTC(2026, 10, 20, 12) * 1000;
-const off = { since_us: kNoon, until_us: null, offset_us: 3600e6 };
+const off: Readonly<NonNullable<JobNode["clock_suspect"]>> = { since: "", since_us: kNoon, until: null, until_us: null, offset_us: 3600e6 };
 const words = (clock_offset_us: number, clock_suspect?: JobNode["clock_suspect"]) =>
   clockOf({ clock_offset_us, clock_suspect } as JobNode, "utc");
 

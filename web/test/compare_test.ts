@@ -5,7 +5,7 @@ import { certaintyOf, changeOf, headlineOf, runBefore } from "../src/compare/wor
 import { toggled } from "../src/jobs/ticked";
 import type { JobItem } from "../src/model";
 
-const change = (more: Partial<StepChange>): StepChange => ({ verdict: "faster", material: true, percent: -54, low_percent: -56, high_percent: -52, noise_percent: 2, ...more });
+const change = (more: Partial<StepChange>): StepChange => ({ verdict: "faster", material: true, percent: -54, low_percent: -56, high_percent: -52, noise_percent: 2, sentence: "", ...more });
 const compared = (more: Partial<StepChange>) => ({ a: { name: "one" }, b: { name: "two" }, steps: { change: change(more) } }) as unknown as Comparison;
 
 test("a comparison is one sentence", () => {

@@ -58,7 +58,7 @@ test("phases of the GPU have plain names", () => {
 });
 
 const cause = (name: string, share: number, stage: number | null, suspect: string | null = null): Cause =>
-  ({ cause: name, words: name, share, speed_up: share < 1 ? 1 / (1 - share) : null, stage, suspect, advice: "Do less." });
+  ({ cause: name, words: name, share, speed_up: share < 1 ? 1 / (1 - share) : null, stage, suspect, advice: "Do less." }) as Cause;
 const budget = (...rows: readonly Cause[]) => found({ threshold: 10, budget: rows });
 
 test("the verdict names the largest cause above the threshold, or what was computing", () => {

@@ -68,10 +68,10 @@ test("marks of equal values share a label, and labels that would touch go below 
 
 test("single steps take the place of the curve, and nothing else of the rank changes", () => {
   const found = { rank: 3, steps: 90, series: { steps_per_point: 64 }, gpu: null } as unknown as RankSteps;
-  const page: StepRows = { next: null, items: [
+  const page = { next: null, items: [
     { step: 7, start_us: 0, wall_seconds: 0.2, phases_seconds: { data: 0.1 }, gpu: { idle_seconds: 0.05 } },
     { step: 8, start_us: 2e5, wall_seconds: 0.3, phases_seconds: { forward: 0.2 }, gpu: null },
-  ] };
+  ] } as unknown as StepRows;
   const { steps, series, gpu } = withSingleSteps(found, page);
   assert.deepEqual([steps, series.steps_per_point, series.step, series.wall_seconds], [90, 1, [7, 8], [0.2, 0.3]]);
   assert.deepEqual([series.data_seconds, series.phases_seconds], [[0.1, 0], { data: [0.1, 0], forward: [0, 0.2] }]);

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "agent/app/job/command_wait.h"
+#include "agent/app/job/end_card.h"
 #include "agent/app/job/execute_command.h"
 #include "agent/app/job/first_agent.h"
 #include "agent/app/job/free_name.h"
@@ -128,6 +130,20 @@ void ReportEnd(const std::string& job, const CommandEnd& end, const JobSession& 
   LogWarning("job {} {}; not delivered: {} ({} frames){}{}{}", job, EndText(end), span,
              left.frames_waiting, reason.empty() ? "" : ": ", reason,
              kept ? "; the next agent on this node delivers it, or stepscope-agent flush" : "");
+}
+
+// Prints the card below what the command wrote. A signal ends the wait for its verdict.
+void ReportCard(const RunOptions& options, CommandSignals& signals) {
+  const auto pause = [&signals](Duration time) {
+    pollfd watched{signals.descriptor(), POLLIN, 0};
+    poll(&watched, 1, static_cast<int>(time / 1ms));
+    while (const auto arrival = signals.Next())
+      if (AsksToEnd(arrival->signal)) return false;
+    return true;
+  };
+  const auto card = AskEndCard(options.uplink, options.job, pause);
+  if (!card) return LogWarning("no card of job {}: {}", options.job, card.error().message);
+  std::fputs(Format("\n{}", *card).c_str(), stderr);
 }
 
 void ReportJobName(const RunOptions& options) {
@@ -263,6 +279,7 @@ CommandEnd Profile(const RunOptions& given) {
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();
   traces.Finish(session.Reason().empty() ? kTraceWait : Duration(0));
   ReportEnd(options.job, end, session, session.HandOver());
+  if (options.card) ReportCard(options, signals);
   return end;
 }
 

@@ -36,10 +36,13 @@ constexpr Option kRunOptions[] = {
      false, OptionSource::kAnywhere, true},
 };
 
-constexpr Option kStopOptions[] = {
+constexpr Option kEndOptions[] = {
     {"--grace", "TIME", "120s",
      "time the command has to end after SIGTERM when the service stops it, before SIGKILL; 1s to "
      "1h"},
+    {"--card", "", "",
+     "print the job's card to standard error when it has ended: what the time went to and what to "
+     "do, about 25 lines; waits up to 15 s for the verdict. The token must be one that may read"},
 };
 
 constexpr Option kRecordOptions[] = {
@@ -125,7 +128,7 @@ std::vector<std::pair<std::string, std::string>> CommandVariables(const RunOptio
 
 std::vector<Option> RunOptionTable() {
   std::vector<Option> table = JoinRows({kRunOptions, UplinkRows(), NodeRows(), SecretRows(),
-                                        SamplingRows(), PushRows(), kStopOptions, SpoolRows()});
+                                        SamplingRows(), PushRows(), kEndOptions, SpoolRows()});
   for (Option& option : table) option.required = false;  // ReadRunOptions knows a server
   return table;
 }
@@ -148,6 +151,8 @@ Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
   const auto grace = ReadDuration(arguments, "--grace", 1s, 1h);
   if (!grace) return grace.error();
   options->grace = *grace;
+  // The first process of a launch prints it.
+  options->card = arguments.Has("--card") && IsFirstOfLaunch(Variable);
   const auto spool = ReadSpool(arguments);
   if (!spool) return spool.error();
   options->uplink = *uplink;

@@ -27,6 +27,7 @@ struct RunOptions {
   std::string root{};                   // empty: the node's own root
   bool travelling_output = true;
   bool python_hooks = true;
+  bool card = false;         // print the job's card at its end
   bool strict_name = false;  // the job's name stays whatever the service knows of it
   SecretOptions secrets{};
   UplinkOptions uplink{};

@@ -7,10 +7,13 @@
 
 #include "server/api/charts/chart_samples.h"
 #include "server/api/charts/heat_matrix.h"
+#include "server/edge/http/message.h"
 #include "server/store/rollups/rollup_fold.h"
 #include "server/store/ticks/tick_table.h"
 
 namespace stepscope {
+
+class Csv;
 
 // The parts of each series that are written as text.
 struct ChartText {
@@ -48,6 +51,9 @@ class Chart {
   // Folded ones have `sum` and `of`, too.
   void AppendTo(std::string& list, const ChartText& text = {}) const;
 
+  // The series as a table: a row for each bin that is no gap; values that are not wanted are empty.
+  Reply ToCsv(const std::string& file_name, const ChartText& text) const;
+
   // The means of all series (of one metric, in no order) in bins that begin at these times. A bin
   // without samples has the mean before it, where that is no gap.
   std::vector<HeatRow> Means(const std::vector<std::int64_t>& times) const;
@@ -84,6 +90,7 @@ class Chart {
   static bool HaveSameTimes(const Series& series, const Series& other);
   struct Columns;
   void Write(const SeriesKey& key, const Series& series, Columns& columns, std::string& list) const;
+  void WriteRows(const SeriesKey& key, const Series& series, const ChartText& text, Csv& csv) const;
 
   std::int64_t bin_us_, interval_us_;
   std::map<SeriesKey, Series> series_;

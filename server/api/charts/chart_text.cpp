@@ -6,6 +6,7 @@
 #include "core/model/metric.h"
 #include "server/api/charts/chart.h"
 #include "server/api/charts/gap.h"
+#include "server/api/http/csv.h"
 #include "server/api/http/json_text.h"
 
 namespace stepscope {
@@ -211,6 +212,36 @@ void Chart::AppendTo(std::string& list, const ChartText& text) const {
   for (const auto& [key, each] : series_) {
     if (!each.bins.empty() || !each.samples.empty()) Write(key, each, columns, list);
   }
+}
+
+void Chart::WriteRows(const SeriesKey& key, const Series& series, const ChartText& text,
+                      Csv& csv) const {
+  const Metric* metric = FindMetric(key.metric);
+  const std::string_view unit = metric ? metric->unit : "";
+  const bool folded = folded_.contains(key.metric);
+  constexpr int kDecimals = 9;
+  Line room;
+  ForEachEntry(BinsOf(series, room), [&](std::int64_t at_us, const Bin* bin) {
+    if (bin == nullptr) return;
+    csv.Text(key.metric).Text(key.node).Text(key.device).Text(unit);
+    csv.Text(ToRfc3339(FromMicros(at_us))).Int(at_us);
+    const auto put = [&](bool wanted, double value) {
+      wanted ? csv.Real(value, kDecimals) : csv.None();
+    };
+    put(text.least, bin->least);
+    put(text.mean, bin->sum / bin->count);
+    put(text.most, bin->most);
+    put(folded, bin->sum / bin->weight);
+    csv.EndRow();
+  });
+}
+
+Reply Chart::ToCsv(const std::string& file_name, const ChartText& text) const {
+  constexpr std::string_view kColumns[] = {"metric",  "node", "device", "unit", "time",
+                                           "time_us", "min",  "mean",   "max",  "sum"};
+  Csv csv(kColumns);
+  for (const auto& [key, series] : series_) WriteRows(key, series, text, csv);
+  return std::move(csv).ToReply(file_name);
 }
 
 }  // namespace stepscope

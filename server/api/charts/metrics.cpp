@@ -8,6 +8,7 @@
 #include "server/api/charts/known_heads.h"
 #include "server/api/charts/series_call.h"
 #include "server/api/http/answer.h"
+#include "server/api/http/csv.h"
 #include "server/api/http/find_job.h"
 #include "server/api/http/json_text.h"
 #include "server/api/http/routes.h"
@@ -17,6 +18,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::string_view kFolds[] = {"metric"};
+constexpr std::string_view kFormats[] = {"json", "csv"};
 constexpr std::string_view kTimes[] = {"each", "runs"};
 constexpr std::string_view kValues[] = {"min", "mean", "max"};
 constexpr QueryParameter kChartQuery[] = {
@@ -30,6 +32,7 @@ constexpr QueryParameter kChartQuery[] = {
     {"fold", QueryParameter::kWord, 1, 1, kFolds},
     {"times", QueryParameter::kWord, 1, 1, kTimes},
     {"values", QueryParameter::kWords, 1, 3, kValues},
+    {"format", QueryParameter::kWord, 1, 1, kFormats},
 };
 constexpr std::int64_t kMostBins = 10'000;
 
@@ -94,6 +97,10 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const He
     return Query::Refuse(request, "metric", filled.error().message);
   }
   if (!filled) return filled.error();
+
+  if (WantsCsv(request, query.Text("format"))) {
+    return chart.ToCsv(job.name + "-metrics.csv", WantedText(query));
+  }
 
   const std::int64_t last_us = ranges.empty() ? chart.last_us() : SlowestLive(ranges);
   const std::int64_t stand_us = std::max(std::min(last_us, grid.to_us), grid.from_us);

@@ -2,17 +2,30 @@
 
 #include <algorithm>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/model/metric.h"
 #include "server/api/http/find_job.h"
 
 namespace stepscope {
+namespace {
+
+// Names that are like this one, up to the end of the sentence.
+std::string Hint(const std::string& metric) {
+  std::vector<std::string_view> known;
+  for (const Metric& each : Metrics()) known.push_back(each.name);
+  const std::string hint = DidYouMean(NearestWords(known, metric));
+  return hint.empty() ? ";" : hint;
+}
+
+}  // namespace
 
 std::optional<SeriesFault> FindSeriesFault(const Query& query,
                                            const std::vector<NodeBrief>& nodes) {
   for (const std::string& metric : query.Texts("metric")) {
     if (FindMetric(metric) || IsCustomMetric(metric)) continue;
-    return {{"metric", Format("there is no metric '{}'", Printable(metric, 64))}};
+    return {{"metric", Format("there is no metric '{}'{} /api/v1/metrics-catalog lists them",
+                              Printable(metric, 64), Hint(metric))}};
   }
   const std::string node = query.Text("node");
   if (!node.empty() && std::ranges::count(nodes, node, &NodeBrief::name) == 0) {

@@ -16,6 +16,7 @@
 
 namespace stepscope {
 
+class FleetTable;
 class JobSummaries;
 
 // The parts that handlers work with. Outlives the server that calls them.
@@ -24,6 +25,7 @@ struct Api {
   const Clock& clock;
   Ingest& ingest;
   JobSummaries& summaries;
+  FleetTable& fleet;
   Access& access;
   Senders& senders;
   std::string public_url;  // without a slash at its end
@@ -71,6 +73,7 @@ std::vector<Route> RemovalRoutes(const Api& api);
 std::vector<Route> RemovedRoutes(const Api& api);
 std::vector<Route> StopRoutes(const Api& api);
 std::vector<Route> MetricRoutes(const Api& api);
+std::vector<Route> MetricsCatalogRoutes(const Api& api);
 std::vector<Route> PercentileRoutes(const Api& api);
 std::vector<Route> UsageRoutes(const Api& api);
 std::vector<Route> HeatmapRoutes(const Api& api);
@@ -86,6 +89,7 @@ std::vector<Route> FindingRoutes(const Api& api);
 std::vector<Route> DiagnosisRoutes(const Api& api);
 std::vector<Route> ReportRoutes(const Api& api);
 std::vector<Route> CompareRoutes(const Api& api);
+std::vector<Route> FleetRoutes(const Api& api);
 std::vector<Route> WebhookRoutes(const Api& api);
 std::vector<Route> DeliveryRoutes(const Api& api);
 std::vector<Route> TokenRoutes(const Api& api);

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
+#include "rules/catalog/catalog.h"
 #include "server/access/scope.h"
 #include "server/api/http/answer.h"
+#include "server/api/http/csv.h"
 #include "server/api/http/page.h"
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
@@ -25,7 +28,9 @@ constexpr std::string_view kStatuses[] = {"InProgress", "Completed", "Failed", "
 constexpr std::string_view kRuleStatuses[] = {"InProgress", "NoIssuesFound", "IssuesFound",
                                               "Error",      "Stopping",      "Stopped"};
 constexpr std::string_view kVerdicts[] = {"issues", "none", "unknown"};
-constexpr std::string_view kSorts[] = {"created", "-created", "name", "-name", "status", "-status"};
+constexpr std::string_view kSorts[] = {"created", "-created", "name",      "-name",  "status",
+                                       "-status", "duration", "-duration", "issues", "-issues"};
+constexpr std::string_view kFormats[] = {"json", "csv"};
 constexpr QueryParameter kJobsQuery[] = {
     {"name_contains"},
     {"status", QueryParameter::kWords, 1, 5, kStatuses},
@@ -36,6 +41,7 @@ constexpr QueryParameter kJobsQuery[] = {
     {"created_after", QueryParameter::kTime},
     {"created_before", QueryParameter::kTime},
     {"sort", QueryParameter::kWord, 1, 1, kSorts},
+    {"format", QueryParameter::kWord, 1, 1, kFormats},
     kCursorParameter,
     kLimitParameter,
 };
@@ -110,12 +116,32 @@ Result<JobSummary> SummaryWithin(const Api& api, Connection& connection, const J
   return api.summaries.Remembered(job.job_id).value_or(JobSummary{});
 }
 
+// Whether a rule of this name is in the catalog, or some job has one.
+Result<bool> KnowsRule(Connection& connection, const std::string& rule) {
+  if (rule.empty() || FindRule(rule) != nullptr) return true;
+  return AnyJobHasRule(connection, rule);
+}
+
+Reply NoSuchRule(const Request& request, const std::string& rule) {
+  std::vector<std::string_view> known;
+  for (const RuleType& each : Catalog()) known.push_back(each.name);
+  return Query::Refuse(request, "rule",
+                       Format("no job has a rule '{}'{}", Printable(rule, 64),
+                              DidYouMean(NearestWords(known, rule))));
+}
+
 Result<Reply> ListAllJobs(const Api& api, Connection& connection, const Request& request,
                           const PathParameters&) {
   const Query query(request, kJobsQuery);
   if (!query.faults().empty()) return query.Refusal(request);
 
-  const Result<JobPage> page = ListJobs(connection, ToFilter(query, *request.caller));
+  const Result<bool> known = KnowsRule(connection, query.Text("rule"));
+  if (!known) return known.error();
+  if (!*known) return NoSuchRule(request, query.Text("rule"));
+
+  JobFilter filter = ToFilter(query, *request.caller);
+  filter.now_us = ToMicros(api.clock.Now());
+  const Result<JobPage> page = ListJobs(connection, filter);
   if (!page) return PageFault(request, page.error());
   const SteadyTime until = api.clock.Steady() + kSummariesWithin;
   OrderedJson items = OrderedJson::array();
@@ -125,6 +151,9 @@ Result<Reply> ListAllJobs(const Api& api, Connection& connection, const Request&
     items.push_back(ToJson(item, *summary, ToMicros(api.clock.Now())));
   }
 
+  if (WantsCsv(request, query.Text("format"))) {
+    return CsvPage(items, "jobs.csv", page->next);
+  }
   return JsonReply({{"items", items}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
 }
 

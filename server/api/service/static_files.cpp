@@ -11,8 +11,8 @@ namespace stepscope {
 namespace {
 
 // Addresses of pages: these, and everything below those that end in a slash.
-constexpr std::string_view kPages[] = {"/",       "/jobs",    "/jobs/",    "/compare",
-                                       "/alerts", "/alerts/", "/settings", "/tokens"};
+constexpr std::string_view kPages[] = {"/",        "/jobs",     "/jobs/",  "/compare", "/alerts",
+                                       "/alerts/", "/settings", "/tokens", "/fleet"};
 
 const StaticFile* FindFile(std::string_view path) {
   const auto files = StaticFiles();

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/api/http/answer.h"
+#include "server/api/http/csv.h"
 #include "server/api/http/find_job.h"
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostRanks = 256;                              // in one answer
 constexpr std::int64_t kLatestStartUs = (std::int64_t{1} << 53) - 1;  // exact in JSON
-constexpr std::string_view kFormats[] = {"summary", "rows"};
+constexpr std::string_view kFormats[] = {"summary", "rows", "csv"};
 constexpr QueryParameter kStepQuery[] = {
     {"rank", QueryParameter::kInteger, 0, 1'048'575},
     {"bins", QueryParameter::kInteger, 1, 500},
@@ -74,6 +75,11 @@ OrderedJson ToJson(const Step& step) {
   return json;
 }
 
+// Every step as a row for spreadsheets.
+bool AsCsv(const Request& request, const Query& query) {
+  return WantsCsv(request, query.Text("format"));
+}
+
 // The cursor is the start of the last step that was shown.
 Result<std::int64_t> ReadCursor(const Query& query) {
   if (!query.Has("cursor")) return 0;
@@ -119,6 +125,10 @@ Result<Reply> AnswerRows(Connection& connection, const Request& request, const J
   if (steps->size() > limit) {
     next = ToBase64Url(std::to_string(ToMicros((*steps)[limit - 1].start)));
   }
+  if (AsCsv(request, query)) {
+    return CsvPage(items, Format("{}-rank-{}.csv", job.name, ranks.front().rank),
+                   next.is_null() ? "" : next.get<std::string>());
+  }
   return JobReply(job, {{"rank", ranks.front().rank},
                         {"node", NullIfEmpty(ranks.front().node)},
                         {"items", items},
@@ -129,11 +139,13 @@ Result<Reply> ReadJobSteps(const Api&, Connection& connection, const Request& re
                            const PathParameters& path) {
   const Query query(request, kStepQuery);
   if (!query.faults().empty()) return query.Refusal(request);
-  const bool rows = query.Text("format") == "rows";
+  const bool rows = query.Text("format") == "rows" || AsCsv(request, query);
   for (const char* name : {"cursor", "limit", "from_us", "to_us"}) {
-    if (!rows && query.Has(name)) return Query::Refuse(request, name, "only with format=rows");
+    if (!rows && query.Has(name))
+      return Query::Refuse(request, name, "only with format=rows or csv");
   }
-  if (rows && query.Has("most")) return Query::Refuse(request, "most", "not with format=rows");
+  if (rows && query.Has("most"))
+    return Query::Refuse(request, "most", "not with format=rows or csv");
 
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();

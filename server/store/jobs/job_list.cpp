@@ -76,8 +76,23 @@ limit 1000)";
 struct Sort {
   std::string_view word, column, type;
 };
+// $12 of each page is the time at which the first one was asked for, so that the order stays. A job
+// that has not begun has lasted no time.
 constexpr Sort kSorts[] = {
-    {"created", "created_us", "bigint"}, {"name", "name", "text"}, {"status", "status", "text"}};
+    {"created", "created_us", "bigint"},
+    {"name", "name", "text"},
+    {"status", "status", "text"},
+    {"duration",
+     "(case when started_us is null then 0 else "
+     "greatest(coalesce(ended_us, $12::bigint) - started_us, 0) end)",
+     "bigint"},
+    {"issues",
+     "coalesce((select h.issues from job_hours h where h.job_id = jobs.job_id), 0)::bigint",
+     "bigint"}};
+constexpr char kAnyRule[] = "select 1 from rule_configs where rule = $1 or name = $1 limit 1";
+
+// The place of what the list is sorted by, behind kJobColumns.
+constexpr int kKeyColumn = 18;
 
 struct Order {
   Sort sort;
@@ -86,15 +101,20 @@ struct Order {
   std::string By() const {
     return Format("order by {0} {1}, job_id {1}", sort.column, descending ? "desc" : "asc");
   }
-  // The condition for rows behind the cursor, which is bound as $12 and $13.
+  // The condition for rows behind the cursor, which is bound as $13 and $14.
   std::string Behind() const {
-    return Format("and ({}, job_id) {} ($12::{}, $13::bigint)", sort.column, descending ? "<" : ">",
+    return Format("and ({}, job_id) {} ($13::{}, $14::bigint)", sort.column, descending ? "<" : ">",
                   sort.type);
   }
-  Json Position(const std::string& word, const JobRow& job) const {
-    if (sort.word == "created") return Json::array({word, job.created_us, job.job_id});
-    if (sort.word == "name") return Json::array({word, job.name, job.job_id});
-    return Json::array({word, ToText(job.status), job.job_id});
+  // The position behind a row, whose last column is what the list is sorted by.
+  Json Position(const std::string& word, const Rows& rows, std::size_t row,
+                std::int64_t now_us) const {
+    const int key = kKeyColumn;
+    const Json by = sort.type == "text" ? Json(rows.Text(row, key)) : Json(rows.Int(row, key));
+    return Json::array({word, by, rows.Int(row, 0), now_us});
+  }
+  Json Likeness() const {
+    return Json::array({"", sort.type == "text" ? Json("") : Json(0), 0, 0});
   }
 };
 
@@ -103,7 +123,8 @@ Result<Order> ParseOrder(std::string_view word) {
   if (descending) word.remove_prefix(1);
   const auto* found = std::ranges::find(kSorts, word, &Sort::word);
   if (found == std::end(kSorts)) {
-    return Invalid(Format("sort: '{}' is not one of created, name, status", Printable(word)));
+    return Invalid(Format("sort: '{}' is not one of created, name, status, duration, issues",
+                          Printable(word)));
   }
   return Order{*found, descending};
 }
@@ -130,22 +151,28 @@ std::vector<Parameter> FilterParameters(const JobFilter& filter) {
           Parameter::Array(Texts(filter.verdicts))};
 }
 
-// Reads one row more than a page, to know whether another page follows.
-Result<Rows> ReadPage(Connection& connection, const JobFilter& filter, const Order& order) {
+// Reads one row more than a page, to know whether another page follows. `now_us` becomes that of
+// the first page.
+Result<Rows> ReadPage(Connection& connection, const JobFilter& filter, const Order& order,
+                      std::int64_t& now_us) {
   std::vector<Parameter> parameters = FilterParameters(filter);
   std::string behind;
-  if (!filter.after.empty()) {
-    const Result<Json> position = DecodeCursor(filter.after, order.Position(filter.sort, JobRow()));
+  if (filter.after.empty()) {
+    parameters.emplace_back(now_us);
+  } else {
+    const Result<Json> position = DecodeCursor(filter.after, order.Likeness());
     if (!position) return position.error();
     if ((*position)[0] != filter.sort) return Invalid("cursor: belongs to another sort");
     const Json& key = (*position)[1];
+    now_us = (*position)[3].get<std::int64_t>();
+    parameters.emplace_back(now_us);
     parameters.push_back(key.is_string() ? Parameter(key.get<std::string>())
                                          : Parameter(key.get<std::int64_t>()));
-    parameters.push_back((*position)[2].get<std::int64_t>());
+    parameters.emplace_back((*position)[2].get<std::int64_t>());
     behind = order.Behind();
   }
-  return connection.Query(Format("select {} {} {} {} limit {}", kJobColumns, kFilter, behind,
-                                 order.By(), filter.limit + 1),
+  return connection.Query(Format("select {}, {} {} {} {} limit {}", kJobColumns, order.sort.column,
+                                 kFilter, behind, order.By(), filter.limit + 1),
                           parameters);
 }
 
@@ -196,10 +223,17 @@ std::optional<JobVerdict> ParseJobVerdict(std::string_view text) {
   return static_cast<JobVerdict>(found - kVerdictWords);
 }
 
+Result<bool> AnyJobHasRule(Connection& connection, const std::string& rule) {
+  const Result<Rows> rows = connection.Query(kAnyRule, {rule});
+  if (!rows) return rows.error();
+  return !rows->empty();
+}
+
 Result<JobPage> ListJobs(Connection& connection, const JobFilter& filter) {
   const Result<Order> order = ParseOrder(filter.sort);
   if (!order) return order.error();
-  const Result<Rows> rows = ReadPage(connection, filter, *order);
+  std::int64_t now_us = filter.now_us;
+  const Result<Rows> rows = ReadPage(connection, filter, *order, now_us);
   if (!rows) return rows.error();
   const Result<Rows> total =
       connection.Query(std::string("select count(*) ") + kFilter, FilterParameters(filter));
@@ -211,7 +245,7 @@ Result<JobPage> ListJobs(Connection& connection, const JobFilter& filter) {
     page.items.push_back({.job = ReadJob(*rows, i), .rules_in_trouble = {}});
   }
   if (rows->size() > limit) {
-    page.next = EncodeCursor(order->Position(filter.sort, page.items.back().job));
+    page.next = EncodeCursor(order->Position(filter.sort, *rows, limit - 1, now_us));
   }
   if (Status added = AddSizes(connection, page.items); !added) return added.error();
   return page;

@@ -23,8 +23,11 @@ struct JobFilter {
   std::vector<JobVerdict> verdicts;       // empty = all
   std::optional<std::int64_t> created_after_us, created_before_us;
   std::vector<std::string> scopes;  // names, or beginnings and '*'; empty = all
-  std::string sort = "-created";    // created, name, status; '-' = descending
-  std::string after;                // cursor: opaque, made by ListJobs; Invalid for another sort
+  // created, name, status, duration, issues; '-' = descending. Issues are those of job_hours, which
+  // may be two minutes old.
+  std::string sort = "-created";
+  std::int64_t now_us = 0;  // jobs that run have lasted until then
+  std::string after;        // cursor: opaque, made by ListJobs; Invalid for another sort
   int limit = 50;
 };
 struct JobListItem {
@@ -38,6 +41,8 @@ struct JobPage {
   std::string next;        // "" at the end
   std::int64_t total = 0;  // on all pages of the filter
 };
+// Whether a job has a rule of this name, or under this name.
+Result<bool> AnyJobHasRule(Connection&, const std::string& rule);
 Result<JobPage> ListJobs(Connection&, const JobFilter&);
 
 }  // namespace stepscope

@@ -52,8 +52,8 @@ constexpr char kSmallText[] =
     "with gone as (delete from {0} where job_id = $1 returning 1) "
     "select count(*), least($2::bigint, 0) from gone";
 constexpr const char* kSmallTables[] = {
-    "nodes", "windows",     "window_answers", "traces",
-    "ranks", "rule_states", "rule_configs",   "status_transitions",
+    "nodes",       "windows",      "window_answers",     "traces",    "ranks",
+    "rule_states", "rule_configs", "status_transitions", "job_hours",
 };
 
 std::vector<std::string> MakeJobPieces() {

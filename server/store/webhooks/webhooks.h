@@ -12,7 +12,7 @@ namespace stepscope {
 
 inline constexpr std::string_view kWebhookEvents[] = {
     "rule.issues_found", "rule.cleared", "rule.error",   "job.completed", "job.failed",
-    "job.stopped",       "job.stalled",  "agent.silent", "webhook.test"};
+    "job.stopped",       "job.stalled",  "agent.silent", "fleet.weekly",  "webhook.test"};
 
 struct WebhookRow {
   std::int64_t webhook_id = 0, created_us = 0;

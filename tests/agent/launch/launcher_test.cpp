@@ -140,6 +140,14 @@ TEST(Launcher, SaysWhichRankOfItsNodeAProcessIs) {
   }
 }
 
+TEST(Launcher, SaysWhetherAProcessIsTheFirstOfAll) {
+  EXPECT_TRUE(IsFirstOfLaunch(Of({})));
+  EXPECT_TRUE(IsFirstOfLaunch(Of({{"SLURM_PROCID", "0"}})));
+  EXPECT_FALSE(IsFirstOfLaunch(Of({{"SLURM_PROCID", "9"}})));
+  EXPECT_FALSE(IsFirstOfLaunch(Of({{"SLURM_PROCID", "0"}, {"PMI_RANK", "2"}})));
+  EXPECT_TRUE(IsFirstOfLaunch(Of({{"RANK", "x"}})));
+}
+
 TEST(Launcher, DoesNotTrustANodeThatMpirunPassedOn) {
   const Variables step = With(kSlurm, {{"SLURMD_NODENAME", "n1"}});
   EXPECT_EQ(NamesOfLaunch(Of(With(step, {{"MPI_LOCALRANKID", "0"}}))).node, "");

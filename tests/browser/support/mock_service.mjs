@@ -6,6 +6,7 @@ import { extname, join } from "node:path";
 import { bodyOf, MockAccess } from "./mock_access.mjs";
 import { MockAlerts } from "./mock_alerts.mjs";
 import { catalog, description, judged, listItem, metrics, parametersOf, previewed, refusalOf, steps } from "./sample_jobs.mjs";
+import { fleet } from "./sample_fleet.mjs";
 import { comparison, findings, heatmap, report } from "./sample_parts.mjs";
 
 const kDist = new URL("../../../web/dist", import.meta.url).pathname;
@@ -67,6 +68,7 @@ function historyOf(job, rule) {
 
 export class MockService {
   jobs = [];
+  holders = []; // of GPUs: {key, jobs, held, busy, lost, cost}
   removed = []; // removed jobs, newest first
   requests = [];
   changes = []; // the requested changes of rules
@@ -90,6 +92,7 @@ export class MockService {
 
   reset(jobs = []) {
     this.jobs = jobs;
+    this.holders = [];
     this.removed = [];
     this.requests = [];
     this.changes = [];
@@ -169,6 +172,7 @@ export class MockService {
     if ((await this.alerts.answer(request, thing, name, part, this.access.caller(request).role, json, refuse)) !== false) return undefined;
     if (thing === "removals") return json({ items: this.removed.slice(0, 50), next: null, total: this.removed.length });
     if (thing === "compare") return this.#compare(url.searchParams, json, refuse);
+    if (thing === "fleet") return json(fleet(this.holders, url.searchParams));
     if (thing === "rules") return json({ items: catalog() });
     if (name === undefined) return json(listed(this.jobs, url.searchParams));
     const job = this.jobs.find((each) => each.name === decodeURIComponent(name));

@@ -24,6 +24,7 @@ const kPages = {
   report: [(job) => `/jobs/${job}/report`, "#report-method"],
   jobs: [() => "/jobs", ".job-link"],
   compare: [(job) => `/compare?a=${job}&b=${job}`, "#compare-title"],
+  fleet: [() => "/fleet", "#fleet-weeks, .empty"],
   alerts: [() => "/alerts", "#hooks-title, .empty"],
   settings: [() => "/settings", "#service-title"],
   tokens: [() => "/tokens", "tbody tr, .empty"],

@@ -78,6 +78,8 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/report.html", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/card", "uffyfyfyyuuy", 200},
     {"GET /api/v1/compare", "uffyyyyyyuuy", 400},
+    {"GET /api/v1/fleet", "uffyyyyyyuuy", 200},
+    {"GET /api/v1/metrics-catalog", "uffyyyyyyuuy", 200},
     {"GET /api/v1/jobs/{name}/findings", "uffyfyfyyuuy", 200},
     {"GET /api/v1/rules", "uffyyyyyyuuy", 200},
     {"GET /api/v1/webhooks", "uffffffyyuuf", 200},

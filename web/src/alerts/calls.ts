@@ -1,46 +1,16 @@
 import { address, ask } from "../api";
+import type { components } from "../openapi";
 
 // The calls about webhooks and the log of their messages, as openapi.yaml describes them.
 
-export interface Webhook {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly enabled: boolean;
-  readonly note: string;
-  readonly created_us: number;
-}
+type Schemas = components["schemas"];
 
+export type Webhook = Schemas["Webhook"];
 /** A webhook with its secret, which the service says once. */
-export interface MadeWebhook extends Webhook {
-  readonly secret: string;
-}
-
-export interface Attempt {
-  readonly at_us: number | null;
-  readonly status: number | null; // null: no answer
-  readonly duration_ms: number | null;
-  readonly answer: string | null;
-  readonly error: string | null;
-}
-
-export interface Delivery {
-  readonly id: string;
-  readonly webhook: string;
-  readonly job: string | null;
-  readonly event: string;
-  readonly state: "ready" | "running" | "delivered" | "dead";
-  readonly created_us: number;
-  readonly due_us: number;
-  readonly delivered_us: number | null;
-  readonly attempts: readonly Attempt[];
-}
-
-export interface DeliveryPage {
-  readonly items: readonly Delivery[];
-  readonly next: string | null;
-  readonly total: number;
-}
+export type MadeWebhook = Schemas["CreatedWebhook"];
+export type Delivery = Schemas["Delivery"];
+export type DeliveryPage = Schemas["DeliveryPage"];
+export type Attempt = Delivery["attempts"][number];
 
 /** The events that a webhook may ask for, with their words. */
 export const kEvents: readonly (readonly [string, string])[] = [
@@ -51,6 +21,7 @@ export const kEvents: readonly (readonly [string, string])[] = [
   ["job.failed", "a job failed"],
   ["job.stopped", "somebody stopped a job"],
   ["job.stalled", "all nodes of a job are silent"],
+  ["fleet.weekly", "a week ended: hours of all GPUs"],
   ["agent.silent", "a node of a job is silent for 2 minutes"],
 ];
 

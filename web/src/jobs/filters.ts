@@ -43,7 +43,7 @@ export function asTime(text: string, nowMs: number): string | null {
 }
 
 /** The last day of a range counts as a whole. */
-function asEnd(text: string, nowMs: number): string | null {
+export function asEnd(text: string, nowMs: number): string | null {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return asTime(text, nowMs);
   const start = asTime(text, nowMs);
   return start === null ? null : new Date(Date.parse(start) + 86_400_000).toISOString();

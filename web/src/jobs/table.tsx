@@ -60,15 +60,18 @@ function Util({ job }: { readonly job: JobItem }) {
 }
 
 interface HeadProps {
-  readonly sort: "name" | "status" | "created";
+  readonly sort: "name" | "status" | "created" | "duration" | "issues";
   readonly children: ComponentChildren;
 }
 
-/** A click sorts, a second one turns the order. Times start with the newest. */
+/** Orders that start with the newest, the longest, the most. */
+const kDownwards: readonly string[] = ["created", "duration", "issues"];
+
+/** A click sorts, a second one turns the order. */
 function SortHead({ sort, children }: HeadProps) {
   const now = valueOf(search.value, "sort", "-created");
   const order = now === sort ? "ascending" : now === `-${sort}` ? "descending" : undefined;
-  const first = sort === "created" ? "-created" : sort;
+  const first = kDownwards.includes(sort) ? `-${sort}` : sort;
   const next = now === first ? (first === sort ? `-${sort}` : sort) : first;
   const link = `/jobs${withKeys(search.value, { sort: next === "-created" ? null : next, cursor: null })}`;
   return (
@@ -162,11 +165,11 @@ export function JobTable({ items }: { readonly items: readonly JobItem[] }) {
             <SortHead sort="name">Name</SortHead>
             <SortHead sort="status">Status</SortHead>
             <SortHead sort="created">Created{suffix}</SortHead>
-            <th scope="col">Duration</th>
+            <SortHead sort="duration">Duration</SortHead>
             <th scope="col">Nodes × GPUs</th>
             <th scope="col">{anyGpu ? "GPU or CPU util" : "CPU util"}</th>
             <th scope="col">Step p50</th>
-            <th scope="col">Issues</th>
+            <SortHead sort="issues">Issues</SortHead>
           </tr>
         </thead>
         <tbody>

@@ -57,6 +57,24 @@ TEST_F(MetricsTest, RunsAndValuesSayLess) {
   EXPECT_EQ(Ask("?times=each&values=max,min,mean"), Ask());
 }
 
+TEST_F(MetricsTest, BinsAreRowsOfATableAndUnknownMetricsAreHintedAt) {
+  Sample(kStartUs, 1, 10);
+  Sample(kStartUs + kSecondUs, 1, 30.5);
+  const auto csv = [&](const std::string& query) {
+    return BodyOf(service_.Get("/api/v1/jobs/mlp/metrics?format=csv" + query));
+  };
+  const std::string head = "metric,node,device,unit,time,time_us,min,mean,max,sum\r\n";
+  EXPECT_EQ(csv(""), head +
+                         "node_cpu_percent,host-1,,%,2026-11-20T20:13:34.000000Z,"
+                         "1795205614000000,10,10,10,\r\n"
+                         "node_cpu_percent,host-1,,%,2026-11-20T20:13:35.000000Z,"
+                         "1795205615000000,30.5,30.5,30.5,\r\n");
+  EXPECT_NE(csv("&values=mean").find(",,10,,\r\n"), std::string::npos) << csv("&values=mean");
+  ExpectProblem(service_.Get("/api/v1/jobs/mlp/metrics?metric=cpu"), 400, "invalid-parameter",
+                "there is no metric 'cpu'; did you mean node_cpu_percent, node_cpu_clock_mhz or "
+                "cpu_util_percent? /api/v1/metrics-catalog lists them");
+}
+
 TEST_F(MetricsTest, AnotherWordForTimesOrValuesIsRefused) {
   for (const char* query : {"?times=all", "?times=", "?values=median", "?values=", "?values=,"}) {
     EXPECT_EQ(Ask(query)["status"], 400) << query;

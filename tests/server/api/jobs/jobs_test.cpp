@@ -121,6 +121,59 @@ TEST_F(JobsTest, ListFiltersByEachOfItsParameters) {
       1);
 }
 
+TEST_F(JobsTest, AMisspeltRuleIsRefusedWithTheNearest) {
+  service_.Post("/api/v1/jobs",
+                R"({"name":"a","configuration":{"rules":[{"name":"strict","rule":"IdleGPU"}]}})");
+  ExpectProblem(service_.Get("/api/v1/jobs?rule=LowGpuUtilisation"), 400, "invalid-parameter",
+                "no job has a rule 'LowGpuUtilisation'; did you mean LowGPUUtilization?");
+  ExpectProblem(service_.Get("/api/v1/jobs?rule=zzz"), 400, "invalid-parameter",
+                "no job has a rule 'zzz'");
+  EXPECT_EQ(service_.GetJson("/api/v1/jobs?rule=strict")["total"], 1);
+  EXPECT_EQ(service_.GetJson("/api/v1/jobs?rule=Straggler")["total"], 0);
+}
+
+TEST_F(JobsTest, IsSortedByDurationAndIssuesPageByPage) {
+  const auto connection = service_.database().Connect();
+  for (const std::string name : {"short", "long", "runs", "new"}) Create(name);
+  ASSERT_TRUE(connection->Execute(
+      "update jobs set started_us = 1000000, ended_us = 2000000 where name = 'short';"
+      "update jobs set started_us = 1000000, ended_us = 9000000 where name = 'long';"
+      "update jobs set started_us = 1000000 where name = 'runs';"
+      "insert into job_hours (job_id, name, job_group, user_name, account, gpu, nodes, gpus, "
+      "ended, "
+      "verdict, issues, settled, written_us) select job_id, name, '', '', '', '', 1, 1, true, "
+      "'issues', length(name) - 3, true, 1 from jobs where name <> 'new'"));
+  const auto all = [&](const std::string& sort) {
+    std::vector<std::string> names;
+    std::string cursor;
+    do {
+      const Json page = service_.GetJson("/api/v1/jobs?limit=1&sort=" + sort + cursor);
+      for (const std::string& name : NamesOf(page)) names.push_back(name);
+      if (page["next"].is_null()) break;
+      cursor = "&cursor=" + page["next"].get<std::string>();
+    } while (names.size() < 9);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(all("-duration"), (Names{"runs", "long", "short", "new"}));
+  EXPECT_EQ(all("duration"), (Names{"new", "short", "long", "runs"}));
+  EXPECT_EQ(all("-issues"), (Names{"short", "runs", "long", "new"}));
+  const Json first = service_.GetJson("/api/v1/jobs?limit=1&sort=-duration");
+  ExpectProblem(service_.Get("/api/v1/jobs?sort=name&cursor=" + first["next"].get<std::string>()),
+                400, "invalid-parameter", "cursor");
+}
+
+TEST_F(JobsTest, IsATableWhenAskedFor) {
+  Create("a", "=1+1");
+  Create("b");
+  const std::string answer = service_.Get("/api/v1/jobs?format=csv&sort=name&limit=1");
+  EXPECT_EQ(BodyOf(answer).find("name,group,status,secondary_status,created,created_us,"), 0u);
+  EXPECT_NE(BodyOf(answer).find("\r\na,'=1+1,InProgress,"), std::string::npos) << answer;
+  const std::string next = HeaderOf(answer, "stepscope-next");
+  EXPECT_EQ(BodyOf(service_.Get("/api/v1/jobs?format=csv&sort=name&cursor=" + next)).find("a,"),
+            std::string::npos);
+}
+
 TEST_F(JobsTest, WrongQueriesAreRefusedByName) {
   for (const std::string query : {"limit=0", "limit=501", "limit=x", "limit=1&limit=2", "sort=size",
                                   "status=Nope", "status=", "colour=red", "created_after=yesterday",

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/model/metric.h"
 #include "server/api/service/static_file_table.h"
 #include "tests/server/api/api_test.h"
 
@@ -159,6 +160,13 @@ TEST_F(ServiceTest, TheCatalogListsEveryParameter) {
     }
     for (const Json& parameter : rule["parameters"]) EXPECT_TRUE(parameter.contains("default"));
   }
+}
+
+TEST_F(ServiceTest, TheCatalogOfMetricsHasARowForEach) {
+  const Json catalog = service_.GetJson("/api/v1/metrics-catalog");
+  EXPECT_EQ(catalog["items"].size(), Metrics().size());
+  EXPECT_EQ(catalog["items"][0]["metric"], "node_cpu_percent");
+  ExpectProblem(service_.Get("/api/v1/metrics-catalog?a=1"), 400, "invalid-parameter", "a");
 }
 
 }  // namespace

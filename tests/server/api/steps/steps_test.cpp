@@ -99,6 +99,17 @@ TEST_F(StepsTest, APageThatBeginsWithinAPushIsAsLongAsTheOthers) {
   }
 }
 
+TEST_F(StepsTest, EveryStepIsARowOfATable) {
+  Push(agent_.Steps(0, kStartUs, {100, 200}, 0.25));
+  const std::string answer = service_.Get("/api/v1/jobs/mlp/steps?format=csv");
+  EXPECT_EQ(BodyOf(answer),
+            "step,start,start_us,wall_seconds,phases_seconds.data,evaluation_seconds,gpu\r\n"
+            "1,2026-11-20T20:13:34.000000Z,1795205614000000,0.1,0.025,0.0,\r\n"
+            "2,2026-11-20T20:13:34.100000Z,1795205614100000,0.2,0.05,0.0,\r\n");
+  EXPECT_NE(HeaderOf(service_.Get("/api/v1/jobs/mlp/steps?format=csv&limit=1"), "stepscope-next"),
+            "");
+}
+
 TEST_F(StepsTest, ARankWithoutStepsSaysSo) {
   const Json rank = Ask()["ranks"][0];
   EXPECT_EQ(rank["steps"], 0);

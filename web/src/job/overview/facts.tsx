@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { bytes, count, dateTime, duration, type TimeZone } from "../../format";
 import type { Job, JobNode } from "../../model";
+import { withKeys } from "../../query";
 import { JobState } from "../../status";
 import { type Change, Changes } from "../changes";
 import { clockOf } from "./clock";
@@ -43,16 +44,32 @@ function absentOf(node: JobNode): string {
   return [...steps, ...(node.absent ?? []).map(({ source, reason }) => `${source}: ${reason}`)].join("; ");
 }
 
+/** What a fact says, of whichever nodes have it: nodes mostly agree. */
+function factOf(job: Job, name: string): string {
+  const said = job.nodes.map((node) => node.facts[name]).filter((value): value is string => typeof value === "string" && value !== "");
+  return [...new Set(said)].slice(0, 5).join(", ");
+}
+
+/** Sources that the agent reads seldom, since reading them is dear on this machine. */
+function seldomOf(node: JobNode): string {
+  const rows: unknown = node.facts["read_seldom"];
+  return (Array.isArray(rows) ? rows : []).slice(0, 20).flatMap((row: unknown) => {
+    const { source, period_s: seconds } = (row ?? {}) as { readonly source?: unknown; readonly period_s?: unknown };
+    return typeof source === "string" && typeof seconds === "number" ? [`${source}: every ${duration(seconds)}`] : [];
+  }).join("; ");
+}
+
 const text = (value: unknown): string => (typeof value === "string" && value !== "" ? value : "–");
 
 function Nodes({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
   if (job.nodes.length === 0) return <p class="faint">No agent has reported yet.</p>;
+  const anySeldom = job.nodes.some((node) => seldomOf(node) !== "");
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Nodes">
       <table>
         <thead>
           <tr>
-            {["Node", "Cores", "Memory", "GPUs", "State", "Clock off by", "Agent", "Not measured"].map((head) => (
+            {["Node", "Cores", "Memory", "GPUs", "State", "Clock off by", "Agent", "Not measured", ...(anySeldom ? ["Read seldom"] : [])].map((head) => (
               <th key={head} scope="col">
                 {head}
               </th>
@@ -70,6 +87,7 @@ function Nodes({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
               <td class={node.clock_suspect ? "wrap" : undefined}>{clockOf(node, zone)}</td>
               <td>{text(node.facts["agent_version"])}</td>
               <td class="wrap">{absentOf(node) || "–"}</td>
+              {anySeldom ? <td class="wrap">{seldomOf(node) || "–"}</td> : null}
             </tr>
           ))}
         </tbody>
@@ -110,6 +128,7 @@ function Ranks({ job }: { readonly job: Job }) {
 export function Facts({ job, zone, startMs }: FactsProps) {
   const interval = job.configuration?.["interval_ms"];
   const command = commandOf(job);
+  const [user, account] = [factOf(job, "user"), factOf(job, "account")];
   const refusals = refusalsOf(job);
   const clock = zone === "local" ? "local" : "utc";
   return (
@@ -117,6 +136,12 @@ export function Facts({ job, zone, startMs }: FactsProps) {
       <h2 id="facts-title">Job</h2>
       <dl>
         {job.group ? <Fact word="Group">{job.group}</Fact> : null}
+        {user === "" ? null : (
+          <Fact word="User">
+            <a href={`/fleet${withKeys("", { by: "job", user })}`}>{user}</a>
+          </Fact>
+        )}
+        {account === "" ? null : <Fact word="Account">{account}</Fact>}
         {command === null ? null : (
           <Fact word="Command">
             <code>{command}</code>

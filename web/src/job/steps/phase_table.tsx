@@ -9,7 +9,7 @@ const kTimes = ["mean", "max", "p99", "p95", "p50", "min"] as const;
 const shareOf = (rank: RankSteps, phase: string) => rank.phases.find((each) => each.phase === phase)?.share_percent ?? null;
 
 export function PhaseTable({ steps }: { readonly steps: Steps }) {
-  const seen = new Set(steps.ranks.flatMap(({ phases }) => phases.map(({ phase }) => phase)));
+  const seen = new Set<string>(steps.ranks.flatMap(({ phases }) => phases.map(({ phase }) => phase)));
   const phases = Object.keys(kPhases).filter((phase) => seen.has(phase));
   const heads = ["Rank", "Steps", ...kTimes, ...phases.map(phaseWord)];
   return (
