@@ -119,3 +119,24 @@ def test_an_agent_that_records_none_is_not_asked(service, folder):
     finally:
         agent.terminate()
         agent.wait()
+
+
+@pytest.mark.skipif(not PYTHON, reason="STEPSCOPE_TORCH_PYTHON names no Python with a PyTorch 2.5 or later")
+def test_the_script_and_the_agent_s_schedule_need_nobody_who_asks(service, folder):
+    go, log = folder / "go", folder / "agent.log"
+    go.touch()
+    script = TRAINING.replace("torch.manual_seed(1)", "torch.manual_seed(1)\nimport stepscope; assert stepscope.window(60, 2, shapes=True)")
+    training = run(service, "own", log, "-c", script, go, 120, flags=("--start-step", "30", "--num-steps", "3"))
+    try:
+        training.communicate(timeout=120)
+        assert training.returncode == 0, log.read_text()
+    finally:
+        training.kill()
+        training.wait()
+    scheduled, asked = traced(service, "own", 1), traced(service, "own", 2)
+    assert [(each["what"], each["asked_by"], each["start_step"], each["num_steps"], each["status"]) for each in (scheduled, asked)] == [
+        ("operators", "schedule", 30, 3, "Recorded"),
+        ("operators", "script", 60, 2, "Recorded"),
+    ]
+    assert asked["traces"][0]["with_shapes"] and not scheduled["traces"][0]["with_shapes"]
+    assert asked["traces"][0]["capture"]["slower_seconds"] is not None

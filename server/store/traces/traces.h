@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "server/store/jobs/windows.h"
 #include "server/store/postgres/database.h"
 
 namespace stepscope {
@@ -37,6 +38,9 @@ struct StoredTrace {
 // The steps that a trace shows; no steps: both 0.
 struct TraceSteps {
   std::int64_t first = 0, count = 0;
+  // Who made the training record them: kAskedByPerson for a file that somebody imports. Traces of
+  // several ranks that somebody else asked for make one window.
+  std::string asked_by{kAskedByPerson};
 };
 
 // Stores a trace in the caller's transaction: in this window of traces or, without one, in a new
