@@ -205,7 +205,7 @@ test('a window is asked for, told to the agent, filled and read', async () => {
 
   const window = (await ask('get', '/api/v1/jobs/{name}/windows/{id}', of)).json;
   assert.deepEqual([window.status, window.spans], ['Recorded', 1]);
-  assert.deepEqual((await ask('get', '/api/v1/jobs/{name}/windows', of)).json, {items: [window], next: null, total: 1});
+  assert.deepEqual((await ask('get', '/api/v1/jobs/{name}/windows', of)).json, {items: [window], next: null, total: 1, automatic: {allowed: false, reason: null}});
   const {items} = (await ask('get', '/api/v1/jobs/{name}/windows/{id}/spans', of)).json;
   assert.deepEqual(items.map(({name, step, duration_seconds}) => [name, step, duration_seconds]), [['decode', 1003, 0.001234567]]);
   const none = {parameters: {name: 'to-record', id: '2'}};

@@ -172,6 +172,11 @@ Result<std::optional<WindowRow>> FindOpen(Connection& connection, const JobRow& 
 
 }  // namespace
 
+bool AllowsAutomatic(const std::vector<NodeRow>& nodes) {
+  return std::ranges::any_of(
+      nodes, [](const NodeRow& node) { return RunsCommand(node) && Allows(node, "automatic"); });
+}
+
 std::string_view ToText(WindowStatus status) {
   switch (status) {
     case WindowStatus::kOpen:

@@ -26,6 +26,10 @@ inline constexpr Duration kWindowWait = 1h;  // how long agents wait for the win
 // The facts of nodes that tell who records windows, for ListNodes.
 inline constexpr std::string_view kWindowFacts[] = {"allows"};
 
+// Whether an agent that still runs lets the service ask for windows that nobody asked for; the
+// nodes were read with kWindowFacts.
+bool AllowsAutomatic(const std::vector<NodeRow>& nodes);
+
 // An agent's answer at the end of a window.
 struct WindowAnswer {
   std::int64_t window_id = 0;
