@@ -18,6 +18,7 @@
 #include "core/model/step.h"
 #include "core/model/table.h"
 #include "rules/engine/params.h"
+#include "rules/engine/window_facts.h"
 
 namespace stepscope {
 
@@ -64,6 +65,7 @@ struct JobFacts {
   // Median steps, in seconds, of the newest runs of the job's group that ended before the job was
   // made. Only for a rule that `compares_runs`, when it begins.
   std::vector<double> earlier_step_medians = {};
+  std::vector<WindowFacts> windows = {};  // what windows of operators say, by window and rank
 
   std::size_t Gpus() const;
 };

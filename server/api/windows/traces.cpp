@@ -17,6 +17,7 @@
 #include "server/api/windows/window_json.h"
 #include "server/store/access/audit.h"
 #include "server/trace/answers.h"
+#include "server/trace/evidence.h"
 
 namespace stepscope {
 namespace {
@@ -137,6 +138,7 @@ Result<ConvertedTrace> Convert(const Query& query, const std::string& body, std:
   OrderedJson summary = SummaryOf(trace);
   summary["rank_from"] = rank.from;
   summary["capture"] = CaptureOf(query);
+  summary["evidence"] = EvidenceOf(TraceLinks(trace));
   converted.row.summary = Json(summary);
   if (!trace.steps.empty()) {
     converted.steps = {trace.steps.front().number, static_cast<std::int64_t>(trace.steps.size())};

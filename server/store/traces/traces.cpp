@@ -68,6 +68,12 @@ from traces
 where job_id = $1 and window_id = $2 and ($3::bigint is null or rank = $3)
 order by rank
 limit 1)";
+constexpr char kListEvidence[] = R"(
+select window_id, rank, summary -> 'evidence'
+from traces
+where job_id = $1 and jsonb_typeof(summary -> 'evidence') = 'object'
+order by window_id desc, rank
+limit $2)";
 constexpr char kLoadParts[] = R"(
 select track, number, from_ns, to_ns, size, payload
 from trace_parts
@@ -210,6 +216,18 @@ Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t jo
   if (!rows) return rows.error();
   std::vector<TraceRow> traces;
   for (std::size_t i = 0; i < rows->size(); ++i) traces.push_back(ReadTrace(*rows, i));
+  return traces;
+}
+
+Result<std::vector<TraceEvidence>> ListEvidence(Connection& connection, std::int64_t job_id,
+                                                int most) {
+  const Result<Rows> rows = connection.QueryByKey(kListEvidence, {job_id, most});
+  if (!rows) return rows.error();
+  std::vector<TraceEvidence> traces;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const auto json = ParseJson(rows->Text(i, 2), {.bytes = 64 * 1024, .values = 1'000});
+    if (json) traces.push_back({rows->Int(i, 0), static_cast<int>(rows->Int(i, 1)), *json});
+  }
   return traces;
 }
 

@@ -60,6 +60,16 @@ Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t jo
 Result<TraceRow> FindTrace(Connection& connection, std::int64_t job_id, std::int64_t window_id,
                            std::optional<std::int64_t> rank);
 
+// What the rules are told of a trace: the member "evidence" of its summary.
+struct TraceEvidence {
+  std::int64_t window_id = 0;
+  int rank = 0;
+  Json evidence;
+};
+// The evidence of the newest windows, by window and rank; at most `most`.
+Result<std::vector<TraceEvidence>> ListEvidence(Connection& connection, std::int64_t job_id,
+                                                int most);
+
 struct TracePartRow {
   std::int64_t track = 0, number = 0, from_ns = 0, to_ns = 0, size = 0;
   std::string payload;
