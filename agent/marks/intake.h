@@ -36,6 +36,7 @@ struct IntakeOptions {
   std::uint32_t user;                  // the user who may connect; the agent's own by default
   std::size_t max_processes = 1024;    // another user may have half of these
   std::size_t max_jobs = 64;           // another user may have half of these
+  std::string schedule;                // what each process is asked when it comes: see Ask
   NameJob name_job;                    // not set: all belong to one job, whose name is ""
   Duration read_interval = 500ms;      // between two readings of the rings
 

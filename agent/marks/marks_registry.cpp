@@ -5,6 +5,7 @@
 
 #include "agent/marks/marks_bounds.h"
 #include "core/base/log.h"
+#include "core/wire/push_answer.h"
 
 namespace stepscope {
 namespace {
@@ -110,6 +111,9 @@ void MarkRegistry::Introduce(Peer& peer) {
   }
   ++changes_;
   peer.job = *job;
+  if (!options_.schedule.empty()) {
+    peer.process->Ask(std::string(kWindowCommand), options_.schedule);
+  }
   peer.job->Join(*peer.process, clock_.Now());
   filled_ = {};  // its user may have no room yet
   LimitSteps();

@@ -85,7 +85,26 @@ bool ByteSource::Fill() {
   return got > 0;
 }
 
+std::string_view ByteSource::Peek(std::size_t most) {
+  while (ahead_.size() < most) {
+    const std::size_t before = ahead_.size();
+    ahead_.resize(most);
+    const std::size_t got = ReadOn(std::span(ahead_).subspan(before));
+    ahead_.resize(before + got);
+    if (got == 0) break;
+  }
+  return ahead_;
+}
+
 std::size_t ByteSource::Read(std::span<char> into) {
+  if (ahead_.empty()) return ReadOn(into);
+  const std::size_t size = std::min(into.size(), ahead_.size());
+  std::memcpy(into.data(), ahead_.data(), size);
+  ahead_.erase(0, size);
+  return size;
+}
+
+std::size_t ByteSource::ReadOn(std::span<char> into) {
   if (!known_) {
     while (end_ < kZstd.size() && Fill()) continue;
     const std::string_view head(buffer_.get(), end_);

@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "core/base/result.h"
 
@@ -24,6 +26,8 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
 
   std::size_t Read(std::span<char> into);  // 0 at the end
+  // The first bytes, unpacked, as far as there are so many; Read gives them again.
+  std::string_view Peek(std::size_t most);
   const std::string& fault() const {
     return fault_;
   }  // "truncated", "damaged"; "" while all is well
@@ -32,12 +36,14 @@ class ByteSource {
  private:
   struct Unpacker;
   bool Fill();
+  std::size_t ReadOn(std::span<char> into);
   std::size_t ReadPacked(std::span<char> into);
 
   ReadBytes read_;
   std::unique_ptr<char[]> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // what is left in the buffer
   std::unique_ptr<Unpacker> unpacker_;
+  std::string ahead_;   // was peeked at, and not read yet
   bool known_ = false;  // the format was found out
   bool ended_ = false;  // the input has nothing more
   std::string fault_;

@@ -2,13 +2,18 @@
 
 #include "core/trace/arrange.h"
 #include "core/trace/event_stream.h"
+#include "core/trace/xplane.h"
 
 namespace stepscope {
 
 Trace ConvertTrace(ReadBytes read, const TraceLimits& limits) {
   Trace trace;
   {
-    ByteSource source(std::move(read));
+    ByteSource file(std::move(read));
+    XPlaneText planes(file, trace.faults);
+    const bool xplane = IsXPlane(file.Peek(kXPlaneHead));
+    ByteSource text([&](std::span<char> into) { return planes.Read(into); });
+    ByteSource& source = xplane ? text : file;
     SpanBuilder builder(trace, limits);
     EventStream stream(
         source,
@@ -17,7 +22,8 @@ Trace ConvertTrace(ReadBytes read, const TraceLimits& limits) {
         trace.faults);
     stream.ReadAll();
     builder.NameTracks();
-    trace.bytes = stream.bytes();
+    trace.bytes = xplane ? file.taken_bytes() : stream.bytes();
+    if (xplane && !file.fault().empty()) ++trace.faults[file.fault()];
   }
   Arrange(trace);
   return trace;

@@ -7,7 +7,8 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kLongestNs = 86'400'000'000'000;  // a day: what is longer is no duration
+constexpr std::int64_t kLongestNs = 86'400'000'000'000;    // a day: what is longer is no duration
+constexpr std::int64_t kLatestUs = 9'000'000'000'000'000;  // the year 2255
 constexpr std::uint32_t kMostNumber = 0xffffffff;
 
 std::uint32_t SmallNumberOf(std::string_view token) {
@@ -117,6 +118,28 @@ int SpanBuilder::TrackOf(const TraceEvent& event, bool on_device) {
   return last_track_ = static_cast<int>(known->second);
 }
 
+std::string_view SpanBuilder::ProcessName(const TraceEvent& event) const {
+  const auto known = process_names_.find(event.process);
+  return known == process_names_.end() ? std::string_view() : known->second;
+}
+
+// A step that TensorFlow, JAX or the cloud debugger marks.
+bool SpanBuilder::IsStep(const TraceEvent& event) const {
+  if (!event.category.empty() || event.step.empty() || !IntegerOf(event.step)) return false;
+  return event.name.starts_with("Step:") || ProcessName(event).starts_with("/host:");
+}
+
+SpanKind SpanBuilder::KindWithoutCategory(const TraceEvent& event) const {
+  if (IsStep(event)) return SpanKind::kAnnotation;
+  const std::string_view process = ProcessName(event);
+  std::string_view thread;
+  const auto known =
+      thread_names_.find(std::string(event.process) + '\1' + std::string(event.thread));
+  if (known != thread_names_.end()) thread = known->second;
+  const SpanKind kind = KindInPlace(process, thread, event.name);
+  return kind == SpanKind::kOther && has_epoch_ ? SpanKind::kAnnotation : kind;
+}
+
 SpanKind SpanBuilder::KindOf(const TraceEvent& event, std::uint32_t name) {
   SpanKind kind = SpanKind::kOther;
   if (!event.category.empty()) {
@@ -128,6 +151,8 @@ SpanKind SpanBuilder::KindOf(const TraceEvent& event, std::uint32_t name) {
     kind = SpanKind::kKernel;
   } else if (event.process == "CPU functions") {
     kind = SpanKind::kOperator;
+  } else {
+    kind = KindWithoutCategory(event);
   }
   const bool kernel = kind == SpanKind::kKernel;
   return kernel && IsCommunication(trace_.names[name]) ? SpanKind::kCommunication : kind;
@@ -177,7 +202,8 @@ void SpanBuilder::AddSpan(const TraceEvent& event) {
       event.duration.empty() ? std::optional<std::int64_t>(0) : NanosecondsOf(event.duration);
   if (event.duration.empty()) Count("no_duration");
   if (!duration || *duration < 0 || *duration > kLongestNs) return Count("bad_duration");
-  const std::uint32_t name = NameOf(event.name);
+  if (IsStep(event)) step_name_ = "ProfilerStep#" + std::to_string(*IntegerOf(event.step));
+  const std::uint32_t name = NameOf(IsStep(event) ? std::string_view(step_name_) : event.name);
   if (name == 0) Count("no_name");
   const SpanKind kind = KindOf(event, name);
   const bool on_device =
@@ -217,6 +243,11 @@ void SpanBuilder::AddMemory(const TraceEvent& event) {
 void SpanBuilder::AddMetadata(const TraceEvent& event) {
   if (process_names_.size() + thread_names_.size() >= 2 * limits_.tracks) return;
   const std::string process = Unescape(event.process, 256);
+  if (const auto epoch_us = IntegerOf(event.epoch_us); epoch_us && *epoch_us > 0) {
+    has_epoch_ = true;
+    if (!trace_.has_base && *epoch_us < kLatestUs) trace_.base_ns = *epoch_us * 1'000;
+    trace_.has_base = trace_.has_base || *epoch_us < kLatestUs;
+  }
   if (event.name == "process_name") process_names_[process] = Unescape(event.label, 256);
   if (event.name == "thread_name") {
     thread_names_[process + '\1' + Unescape(event.thread, 256)] = Unescape(event.label, 256);
@@ -253,6 +284,9 @@ void SpanBuilder::NameTracks() {
     if (process != process_names_.end()) track.process_name = process->second;
     const auto thread = thread_names_.find(track.process + '\1' + track.thread);
     if (thread != thread_names_.end()) track.thread_name = thread->second;
+    if (!track.on_device || !track.process_name.starts_with("/device:")) continue;
+    track.device = DeviceIn(track.process_name).value_or(track.device);
+    track.stream = StreamIn(track.thread_name).value_or(track.stream);
   }
 }
 

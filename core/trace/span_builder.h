@@ -45,6 +45,9 @@ class SpanBuilder {
   int TrackOf(const TraceEvent& event, bool on_device);
   std::uint32_t DetailOf(const TraceEvent& event, SpanKind kind);
   SpanKind KindOf(const TraceEvent& event, std::uint32_t name);
+  SpanKind KindWithoutCategory(const TraceEvent& event) const;
+  bool IsStep(const TraceEvent& event) const;
+  std::string_view ProcessName(const TraceEvent& event) const;
   void Count(std::string_view reason);
 
   Trace& trace_;
@@ -55,6 +58,8 @@ class SpanBuilder {
   int last_track_ = -1;
   std::map<SpanDetail, std::uint32_t> details_;
   std::map<std::string, std::string, std::less<>> process_names_, thread_names_;
+  bool has_epoch_ = false;  // a timeline of the cloud debugger
+  std::string step_name_;
 };
 
 }  // namespace stepscope

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/trace/trace_event.h"
+
 namespace stepscope {
 namespace {
 
@@ -61,6 +63,36 @@ SpanKind KindOfCategory(std::string_view category) {
     if (row.category.size() == category.size() && IsEqual(category, row.category)) return row.kind;
   }
   return SpanKind::kOther;
+}
+
+SpanKind KindInPlace(std::string_view process, std::string_view thread, std::string_view name) {
+  if (process.starts_with("/host:")) {
+    if (name.starts_with("$")) return SpanKind::kPython;  // "$train.py:12 step"
+    const bool call = name.starts_with("cuda") || name.starts_with("hip") ||
+                      (name.starts_with("cu") && name.size() > 2 &&
+                       std::isupper(static_cast<unsigned char>(name[2])) != 0);
+    return call ? SpanKind::kLaunch : SpanKind::kOperator;
+  }
+  if (!process.starts_with("/device:")) return SpanKind::kOther;
+  // Other lines are derived of these: steps, modules, operators, scopes.
+  const bool stream = thread.starts_with("Stream") || thread.starts_with("stream");
+  if (!stream && thread != "XLA Ops") return SpanKind::kGpuAnnotation;
+  if (!stream && !process.starts_with("/device:TPU")) return SpanKind::kGpuAnnotation;
+  if (name.starts_with("Memcpy") || name.starts_with("memcpy")) return SpanKind::kCopy;
+  if (name.starts_with("Memset") || name.starts_with("memset")) return SpanKind::kSet;
+  return SpanKind::kKernel;
+}
+
+std::optional<std::int64_t> DeviceIn(std::string_view process) {
+  const std::size_t colon = process.rfind(':');
+  return colon == std::string_view::npos ? std::nullopt : IntegerOf(process.substr(colon + 1));
+}
+
+std::optional<std::int64_t> StreamIn(std::string_view thread) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t first = thread.find_first_of(kDigits);
+  if (first == std::string_view::npos) return std::nullopt;
+  return IntegerOf(thread.substr(first, thread.find_first_not_of(kDigits, first) - first));
 }
 
 bool IsCommunication(std::string_view kernel) {

@@ -58,6 +58,9 @@ constexpr Argument kArguments[] = {
     {"name", &TraceEvent::label},
     {"labels", &TraceEvent::label},
     {"external id", &TraceEvent::external_id},  // files of 2021
+    {"step_num", &TraceEvent::step},
+    {"correlation_id", &TraceEvent::correlation},
+    {"start_time_since_epoch_in_micros", &TraceEvent::epoch_us},
 };
 
 Member ArgumentOf(std::string_view key) {

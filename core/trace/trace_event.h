@@ -17,7 +17,9 @@ struct TraceEvent {
   std::string_view graph, shapes, types, collective, group, group_size, in_elements, out_elements;
   std::string_view element_type;
   std::string_view allocated, reserved, device_type, device_id;
-  std::string_view label;  // args.name, args.labels
+  std::string_view label;     // args.name, args.labels
+  std::string_view step;      // TensorFlow, JAX and the cloud debugger: the number of a step
+  std::string_view epoch_us;  // of metadata, by the cloud debugger: the zero of all times
 };
 
 // Reads one event, an object, in any order of its members. After kOk the cursor is behind it.

@@ -96,6 +96,8 @@ struct Encoder {
       Put(bytes, number);
     }
     PutString(bytes, trace.note);
+    PutString(bytes, trace.by);
+    Put(bytes, trace.slower_us);
   }
   void operator()(const MarkUnknown& unknown) { Start(static_cast<Kind>(unknown.kind)); }
 };
@@ -181,6 +183,10 @@ struct Decoder {
     trace.stop_us = reader.Take<std::uint32_t>();
     trace.save_us = reader.Take<std::uint32_t>();
     trace.note = Text("note");
+    // Packages of before have no field behind this point.
+    if (reader.left() == 0) return trace;
+    trace.by = Text("by");
+    trace.slower_us = reader.Take<std::int64_t>();
     return trace;
   }
   MarkMessage Body(std::uint16_t kind) {

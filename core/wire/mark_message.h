@@ -78,6 +78,9 @@ struct MarkTrace {
   // How long it took the training to begin, to end and to write it.
   std::uint32_t start_us = 0, stop_us = 0, save_us = 0;
   std::string note;  // why it is less than what was asked for; "" else
+  // Who asked where it was not the service: "script", "start_profiling", "schedule"; window is 0.
+  std::string by{};
+  std::int64_t slower_us = -1;  // how much longer its steps took than others did; -1: not known
 };
 
 // A message of a kind that this version does not know; the reader skips it.

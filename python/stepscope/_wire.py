@@ -118,10 +118,14 @@ def answer(number: int, refused: bool, detail: str) -> bytes:
     return _start(ANSWER) + struct.pack("<IH", number, int(refused)) + _text(detail)
 
 
-def trace(window: int, first: int, steps: int, costs_us: Tuple[int, int, int], note: str) -> bytes:
-    """Goes with the descriptor of a trace file: the steps it is of, and how long it took to begin, to end and to write."""
+def trace(
+    window: int, first: int, steps: int, costs_us: Tuple[int, int, int], note: str, by: str = "", slower_us: int = -1
+) -> bytes:
+    """Goes with the descriptor of a trace file: the steps it is of, how long it took to begin, to end and to write, who
+    asked where it was not the service, and how much longer its steps took than others (-1: not known)."""
     costs = (min(max(cost, 0), 0xFFFFFFFF) for cost in costs_us)
-    return _start(TRACE) + struct.pack("<IqIIII", window, first, steps, *costs) + _text(note)
+    message = _start(TRACE) + struct.pack("<IqIIII", window, first, steps, *costs) + _text(note)
+    return message + _text(by) + struct.pack("<q", slower_us)
 
 
 def bye() -> bytes:

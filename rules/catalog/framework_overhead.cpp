@@ -2,8 +2,7 @@
 //
 // A sample counts when a GPU is not busy, a training thread is, and nothing else explains it: no
 // disk or network at its limit (rules/diagnosis/host_signs.h), and no waits in the steps of its
-// minute. How long GPUs wait between kernels only operator traces can tell: where the host shows no
-// reason at all for idle GPUs, the verdict is unknown.
+// minute. Where the host shows no reason for idle GPUs, windows tell, or the verdict is unknown.
 
 #include <algorithm>
 #include <map>
@@ -11,6 +10,8 @@
 
 #include "core/base/text.h"
 #include "rules/diagnosis/host_signs.h"
+#include "rules/diagnosis/launch_bound.h"
+#include "rules/diagnosis/window_evidence.h"
 #include "rules/engine/finding_track.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/initialisation.h"
@@ -25,10 +26,7 @@ constexpr Param kParams[] = {
      "Share of the judged samples in which GPUs wait for the training thread."},
     {"core", 90, 0, 100, "%", "A training thread that uses more of a CPU core cannot keep up."},
 };
-constexpr double kGpuBusy = 70;  // %: a GPU above it waits for nobody
-// Steps of which less goes to computing the model have another problem, even where the training
-// thread itself is busy with it: they wait, copy, or do what no phase names.
-constexpr double kLeastComputing = 0.9;
+constexpr double kGpuBusy = 70;            // %: a GPU above it waits for nobody
 constexpr std::int64_t kLeastJudged = 60;  // samples; a share of fewer means nothing
 constexpr std::size_t kMostShown = 64;     // nodes in the evidence
 
@@ -51,15 +49,6 @@ struct Node {
     state.Dropped("link", double());
   }
 };
-
-// Whether the steps compute their model for nearly all of their time; steps without phases may.
-bool MostlyComputes(const StepSums& steps) {
-  const double wall = ToSeconds(steps.wall());
-  if (wall <= 0) return true;
-  const double named = steps.NamedSeconds() / wall, computing = steps.ComputingSeconds() / wall;
-  return named == 0 || computing >= kLeastComputing ||
-         (computing == 0 && named < 1 - kLeastComputing);
-}
 
 class OverheadFold : public FieldsFold<OverheadFold> {
  public:
@@ -94,6 +83,7 @@ class OverheadFold : public FieldsFold<OverheadFold> {
   std::string Describe(const std::string& where, const LaunchCounts& counts) const;
   std::string Unjudged() const;
   Json Evidence() const;
+  StepSums NewestSteps() const;
 
   double threshold_, core_;
   JobFacts facts_;
@@ -246,12 +236,22 @@ Json OverheadFold::Evidence() const {
           {"nodes", std::move(nodes)}};
 }
 
+StepSums OverheadFold::NewestSteps() const {
+  StepSums sums;
+  for (const auto& [name, node] : nodes_) sums.Add(node.newest);
+  return sums;
+}
+
 Verdict OverheadFold::Judge() const {
   const LaunchCounts total = Total();
   if (total.judged < kLeastJudged) return Unknown(Unjudged());
   Verdict verdict;
   verdict.evidence = Evidence();
+  const WindowEvidence windows = SumWindows(facts_.windows, MeanStepSeconds(NewestSteps()));
+  const bool traced = windows.any() && windows.sum.of_device;
+  if (traced) verdict.evidence["windows"] = ToJson(windows);
   if (!fired_ && total.Share(total.unexplained) > threshold_) {
+    if (traced) return JudgeLaunches(windows, threshold_, std::move(verdict));
     verdict.sentence = Format(
         "a GPU was below {:g} % in {:.1f} % of {} and the host shows no reason: whether it waited "
         "for launches only an operator trace can tell",
@@ -261,6 +261,7 @@ Verdict OverheadFold::Judge() const {
   }
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe("of the job", total);
+  if (traced) verdict.sentence += " " + SentenceOf(windows);
   if (!fired_) return verdict;
   verdict.share = total.Share(total.launching);
   verdict.fired = fired_;
@@ -279,8 +280,11 @@ RuleType FrameworkOverhead() {
       .fires =
           "In more than threshold of the samples a GPU is below 70 % while a training thread uses "
           "more than core of one CPU core, and neither disks, network nor waits in the steps "
-          "explain it. Where GPUs idle and the host shows no reason it says unknown: only operator "
-          "traces tell.",
+          "explain it. Where GPUs idle and the host shows no reason it goes by windows of "
+          "operators "
+          "and kernels, if there are any (the share of the time in which GPUs waited for "
+          "launches), "
+          "and says unknown else.",
       .advice =
           "Compile the model, fuse small operations, use CUDA graphs, raise the batch size, and "
           "read losses and metrics less often.",

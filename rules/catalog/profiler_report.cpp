@@ -10,6 +10,7 @@
 #include "rules/diagnosis/busy_cores.h"
 #include "rules/diagnosis/diagnosis.h"
 #include "rules/diagnosis/host_signs.h"
+#include "rules/diagnosis/launch_bound.h"
 #include "rules/diagnosis/missing.h"
 #include "rules/engine/state.h"
 #include "rules/ranks/late_rank.h"
@@ -238,6 +239,8 @@ JobParts ProfilerReportFold::Parts() const {
 Verdict ProfilerReportFold::Judge() const {
   Diagnosis diagnosis;
   Divide(diagnosis);
+  diagnosis.windows = SumWindows(facts_.windows, MeanStepSeconds(diagnosis.steps));
+  if (diagnosis.gpus) TakeWindows(diagnosis.windows, diagnosis.gpu_clock, diagnosis.budget);
   if (const auto late = late_.Find()) {
     MoveToLateRank(diagnosis.budget, LostTo(*late, ranks_.size()));
     diagnosis.late = Format("waits for rank {}, which is late (mostly {})", late->rank, late->what);

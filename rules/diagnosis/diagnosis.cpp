@@ -66,6 +66,11 @@ std::string Diagnosis::WaitsThatCostNothing() const {
       waits, lost);
 }
 
+std::string Diagnosis::Remarks() const {
+  const std::string said = SentenceOf(windows);
+  return WaitsThatCostNothing() + (said.empty() ? "" : " " + said);
+}
+
 std::string Diagnosis::Sentence() const {
   const std::vector<Cause> ranked = Ranked();
   std::string text =
@@ -73,13 +78,13 @@ std::string Diagnosis::Sentence() const {
              Percent(Cause::kBusy), TimeText(budget.Total(), gpus ? "GPU" : "rank"));
   if (ranked.empty() || Percent(ranked[0]) <= threshold) {
     text += Format("; no cause took more than {:g} %: no bottleneck found.", threshold);
-    return text + WaitsThatCostNothing();
+    return text + Remarks();
   }
   text += Format("; most was lost to {}", Named(ranked[0]));
   if (ranked.size() > 1 && Percent(ranked[1]) > threshold) {
     text += Format(", then to {}", Named(ranked[1]));
   }
-  return text + "." + WaitsThatCostNothing();
+  return text + "." + Remarks();
 }
 
 // The share of the step time that some phase names.
@@ -137,6 +142,7 @@ Json Diagnosis::Evidence() const {
                    {"named_share", StepsSeen() ? Json(NamedShare()) : Json()},
                    {"missing", missing},
                    {"budget", std::move(rows)}};
+  evidence["windows"] = windows.any() || !windows.unused.empty() ? ToJson(windows) : Json();
   evidence["parts"] = {{"initialisation", ToSeconds(parts.initialisation)},
                        {"training", ToSeconds(parts.training)},
                        {"evaluation", ToSeconds(parts.evaluation)},

@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/base/time.h"
 #include "rules/diagnosis/causes.h"
+#include "rules/diagnosis/window_evidence.h"
 #include "rules/signals/step_sums.h"
 
 namespace stepscope {
@@ -28,6 +29,7 @@ struct Diagnosis {
   JobParts parts;
   std::vector<std::string> missing;  // what is not seen, a sentence each
   std::string late;                  // who is late, and with what; "" for nobody
+  WindowEvidence windows;
 
   double threshold = 10;  // % of the time from which a cause is named
   double price = 0;       // an hour of one GPU costs so much; 0: not told
@@ -44,6 +46,7 @@ struct Diagnosis {
  private:
   double Percent(Cause cause) const;
   std::string Named(Cause cause) const;
+  std::string Remarks() const;
   std::string WaitsThatCostNothing() const;
   double NamedShare() const;
   std::string_view Advice(Cause cause) const;

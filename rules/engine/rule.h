@@ -18,6 +18,7 @@
 #include "core/model/step.h"
 #include "core/model/table.h"
 #include "rules/engine/params.h"
+#include "rules/engine/window_facts.h"
 
 namespace stepscope {
 
@@ -70,6 +71,7 @@ struct JobFacts {
   std::optional<Time> removed_until = {};  // samples from before it are no longer stored
   // Newest first. Only for a rule that `compares_runs`, when it begins.
   std::vector<EarlierRun> earlier_runs = {};
+  std::vector<WindowFacts> windows = {};  // what windows of operators say, by window and rank
 
   std::size_t Gpus() const;
 };

@@ -17,7 +17,7 @@ EvaluatorOptions Named(EvaluatorOptions options) {
 }  // namespace
 
 Evaluator::Evaluator(Database& database, const Clock& clock, EvaluatorOptions options)
-    : database_(database), clock_(clock), options_(Named(std::move(options))) {
+    : database_(database), clock_(clock), options_(Named(std::move(options))), windows_(clock) {
   for (int i = 0; i < options_.threads; ++i) {
     const std::string worker = Format("{}/{}", options_.name, i);
     threads_.emplace_back(Format("evaluate-{}", i),
@@ -69,6 +69,7 @@ bool Evaluator::WorkOnce(const std::stop_token& stop, const std::string& worker,
 bool Evaluator::Evaluate(Connection& connection, const std::vector<RuleTask>& tasks) {
   const SteadyTime start = clock_.Steady();
   const Status done = EvaluateOrFail(connection, tasks);
+  if (done.ok()) ConsiderWindow(connection, tasks.front().job_id);
   const auto busy = static_cast<std::uint64_t>((clock_.Steady() - start).count());
   figures_.Change([&](EvaluatorFigures& figures) {
     figures.evaluations += tasks.size();
@@ -77,6 +78,12 @@ bool Evaluator::Evaluate(Connection& connection, const std::vector<RuleTask>& ta
   if (done.ok()) return true;
   LogWarning("job {}: rules not evaluated: {}", tasks.front().job_id, done.error().message);
   return done.error().code != Code::kUnavailable;
+}
+
+// A fault costs a window, and the rules nothing.
+void Evaluator::ConsiderWindow(Connection& connection, std::int64_t job_id) {
+  const Status considered = windows_.Consider(connection, job_id);
+  if (!considered.ok()) LogWarning("job {}: no window: {}", job_id, considered.error().message);
 }
 
 // The error Unavailable means that the database is away.

@@ -10,6 +10,7 @@
 #include "core/base/guarded.h"
 #include "core/base/worker.h"
 #include "server/evaluate/evaluation.h"
+#include "server/evaluate/window_asker.h"
 #include "server/store/rules/rule_outcome.h"
 
 namespace stepscope {
@@ -50,6 +51,7 @@ class Evaluator {
   bool WorkOnce(const std::stop_token& stop, const std::string& worker,
                 std::vector<std::int64_t>& left);
   bool Evaluate(Connection& connection, const std::vector<RuleTask>& tasks);
+  void ConsiderWindow(Connection& connection, std::int64_t job_id);
   Status EvaluateOrFail(Connection& connection, const std::vector<RuleTask>& tasks);
   Result<std::vector<Result<Turn>>> TryEvaluate(Connection& connection,
                                                 const std::vector<RuleTask>& tasks);
@@ -67,6 +69,7 @@ class Evaluator {
   };
   Guarded<std::map<std::int64_t, Held>> held_;  // by task_id
   Guarded<EvaluatorFigures> figures_;
+  WindowAsker windows_;
   std::vector<Worker> threads_;
   Worker heartbeat_;  // made last, stopped first: see the destructor
 };

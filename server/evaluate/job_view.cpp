@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/evaluate/window_facts.h"
 #include "server/store/ticks/job_head.h"
 
 namespace stepscope {
@@ -17,7 +18,10 @@ Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, 
   if (!nodes.ok()) return nodes.error();
   auto ranks = ListRanks(connection, job_id, kJudgedRankFacts);
   if (!ranks.ok()) return ranks.error();
+  auto windows = ReadWindowFacts(connection, job_id);
+  if (!windows.ok()) return windows.error();
   JobFacts facts = FactsOf(*job, *nodes, *ranks);
+  facts.windows = std::move(*windows);
   return JobView{std::move(*job), std::move(facts), PresenceOf(*nodes, *ranges, now, silence),
                  std::move(*ranks)};
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/json_members.h"
 #include "server/trace/breakdown.h"
+#include "server/trace/collective_events.h"
 #include "server/trace/communication.h"
 #include "server/trace/copies.h"
 #include "server/trace/kernels.h"
@@ -12,6 +13,7 @@
 #include "server/trace/operators.h"
 #include "server/trace/pixels.h"
 #include "server/trace/precision.h"
+#include "server/trace/step_table.h"
 
 namespace stepscope {
 namespace {
@@ -78,6 +80,9 @@ const std::vector<AnswerRow>& TraceAnswers() {
       {"memory_use", "", [](const TraceLinks& links) { return ToJson(MakeMemory(links)); }},
       {"precision", "", [](const TraceLinks& links) { return ToJson(MakePrecisionTable(links)); }},
       {"tracks", "tracks", TracksOf},
+      {"step_table", "", [](const TraceLinks& links) { return ToJson(MakeStepTable(links)); }},
+      {"collective_events", "",
+       [](const TraceLinks& links) { return ToJson(MakeCollectiveEvents(links)); }},
   };
   return answers;
 }

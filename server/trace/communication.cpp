@@ -46,15 +46,13 @@ using CollectiveKey = std::tuple<bool, std::string, std::string>;
 
 CollectiveRow& RowFor(const Trace& trace, const TraceSpan& span,
                       std::map<CollectiveKey, CollectiveRow>& rows) {
-  const SpanDetail& detail = trace.details[span.detail];
-  const std::string& said = trace.names[detail.collective];
-  const std::string& group = trace.names[detail.group];
+  const std::string name = CollectiveName(trace, span), group = GroupName(trace, span);
   const bool on_device = trace.tracks[span.track].on_device;
-  CollectiveRow& row = rows[{on_device, said.empty() ? trace.NameOf(span) : said, group}];
-  row.name = said.empty() ? trace.NameOf(span) : said;
+  CollectiveRow& row = rows[{on_device, name, group}];
+  row.name = name;
   row.group = group;
   row.on_device = on_device;
-  row.group_size = std::max(row.group_size, detail.group_size);
+  row.group_size = std::max(row.group_size, trace.details[span.detail].group_size);
   return row;
 }
 
@@ -70,6 +68,19 @@ void AddCollective(const Trace& trace, const TraceSpan& span, CollectiveRow& row
 }
 
 }  // namespace
+
+bool IsCollective(const Trace& trace, const TraceSpan& span) {
+  return span.kind == SpanKind::kCommunication || IsCpuCollective(trace, span);
+}
+
+std::string CollectiveName(const Trace& trace, const TraceSpan& span) {
+  const std::string& said = trace.names[trace.details[span.detail].collective];
+  return said.empty() ? trace.NameOf(span) : said;
+}
+
+std::string GroupName(const Trace& trace, const TraceSpan& span) {
+  return trace.names[trace.details[span.detail].group];
+}
 
 std::int64_t ElementBytes(std::string_view type) {
   const std::string lower = Lower(type);

@@ -21,6 +21,13 @@ struct CollectiveRow {
   std::int64_t bytes = -1, sized_ns = 0;  // summed over calls that say them; -1: none does
 };
 
+// Whether a span is a collective: a kernel that communicates, or such an annotation of the CPU.
+bool IsCollective(const Trace& trace, const TraceSpan& span);
+// The names that the profiler has for it and for its group; the span's own for the first, "" for
+// the second where it says nothing.
+std::string CollectiveName(const Trace& trace, const TraceSpan& span);
+std::string GroupName(const Trace& trace, const TraceSpan& span);
+
 std::vector<CollectiveRow> MakeCollectiveTable(const TraceLinks& links);  // the longest first
 OrderedJson ToJson(const std::vector<CollectiveRow>& rows);
 

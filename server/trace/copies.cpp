@@ -59,7 +59,14 @@ std::string_view Known(std::string_view text, std::initializer_list<std::string_
 }  // namespace
 
 std::string_view DirectionOf(std::string_view copy) {
-  return Known(copy, {"HtoD", "DtoH", "DtoD", "PtoP", "HtoH"});
+  const std::string_view known = Known(copy, {"HtoD", "DtoH", "DtoD", "PtoP", "HtoH"});
+  if (!known.empty()) return known;
+  constexpr std::pair<std::string_view, std::string_view> kXla[] = {
+      {"H2D", "HtoD"}, {"D2H", "DtoH"}, {"D2D", "DtoD"}, {"P2P", "PtoP"}, {"H2H", "HtoH"}};
+  for (const auto& [given, direction] : kXla) {
+    if (copy.find(given) != std::string_view::npos) return direction;
+  }
+  return "";
 }
 
 std::string_view HostMemoryOf(std::string_view copy) {

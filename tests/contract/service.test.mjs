@@ -205,7 +205,7 @@ test('a window is asked for, told to the agent, filled and read', async () => {
 
   const window = (await ask('get', '/api/v1/jobs/{name}/windows/{id}', of)).json;
   assert.deepEqual([window.status, window.spans], ['Recorded', 1]);
-  assert.deepEqual((await ask('get', '/api/v1/jobs/{name}/windows', of)).json, {items: [window], next: null, total: 1});
+  assert.deepEqual((await ask('get', '/api/v1/jobs/{name}/windows', of)).json, {items: [window], next: null, total: 1, automatic: {allowed: false, reason: null}});
   const {items} = (await ask('get', '/api/v1/jobs/{name}/windows/{id}/spans', of)).json;
   assert.deepEqual(items.map(({name, step, duration_seconds}) => [name, step, duration_seconds]), [['decode', 1003, 0.001234567]]);
   const none = {parameters: {name: 'to-record', id: '2'}};
@@ -233,8 +233,13 @@ test('a trace file becomes a window with answers, and is deleted', async () => {
   for (const path of ['breakdown', 'kernels', 'operators', 'launches', 'copies', 'communication', 'memory', 'precision', 'timeline', 'search', 'timeline/pixels', 'trace.json.gz']) {
     assert.equal((await ask('get', `/api/v1/jobs/{name}/windows/{id}/${path}`, of)).status, 200);
   }
+  assert.equal((await ask('get', '/api/v1/jobs/{name}/windows/{id}/ranks', of)).status, 200);
   assert.deepEqual((await ask('get', '/api/v1/jobs/{name}/windows', of)).json.items, [sent.json]);
   assert.equal((await ask('delete', '/api/v1/jobs/{name}/windows/{id}', of)).status, 204);
+  const step = span('user_annotation', 'ProfilerStep#4', 5, 90, {});
+  const stepped = await send(JSON.stringify({traceEvents: [step, ...trace.traceEvents]}));
+  const both = {parameters: {name, id: stepped.json.id}, query: `?with=${stepped.json.id}`};
+  assert.equal((await ask('get', '/api/v1/jobs/{name}/windows/{id}/compare', both)).status, 200);
 });
 
 test('a node whose clock is off says since when and how far', async () => {

@@ -119,3 +119,53 @@ def test_an_agent_that_records_none_is_not_asked(service, folder):
     finally:
         agent.terminate()
         agent.wait()
+
+
+@pytest.mark.skipif(not PYTHON, reason="STEPSCOPE_TORCH_PYTHON names no Python with a PyTorch 2.5 or later")
+def test_the_script_and_the_agent_s_schedule_need_nobody_who_asks(service, folder):
+    go, log = folder / "go", folder / "agent.log"
+    go.touch()
+    script = TRAINING.replace("torch.manual_seed(1)", "torch.manual_seed(1)\nimport stepscope; assert stepscope.window(60, 2, shapes=True)")
+    training = run(service, "own", log, "-c", script, go, 120, flags=("--start-step", "30", "--num-steps", "3"))
+    try:
+        training.communicate(timeout=120)
+        assert training.returncode == 0, log.read_text()
+    finally:
+        training.kill()
+        training.wait()
+    scheduled, asked = traced(service, "own", 1), traced(service, "own", 2)
+    assert [(each["what"], each["asked_by"], each["start_step"], each["num_steps"], each["status"]) for each in (scheduled, asked)] == [
+        ("operators", "schedule", 30, 3, "Recorded"),
+        ("operators", "script", 60, 2, "Recorded"),
+    ]
+    assert asked["traces"][0]["with_shapes"] and not scheduled["traces"][0]["with_shapes"]
+    assert asked["traces"][0]["capture"]["slower_seconds"] is not None
+
+
+@pytest.mark.skipif(not PYTHON, reason="STEPSCOPE_TORCH_PYTHON names no Python with a PyTorch 2.5 or later")
+def test_with_auto_one_early_window_comes_by_itself(service, folder):
+    """It waits until 0.3 % of the job's time is as much as a window may cost."""
+    go, log = folder / "go", folder / "agent.log"
+    go.touch()
+    training = run(service, "auto", log, "-c", TRAINING, go, 100_000, flags=("--windows", "auto"))
+    try:
+        described(service, "auto", "InProgress")
+        reasons = set()
+
+        def now():
+            page = service.get("/api/v1/jobs/auto/windows")[1]
+            reasons.add(page["automatic"]["reason"])
+            return page["items"][0] if page["items"] and page["items"][0]["traces"] else None
+
+        window = wait_for(now, "a window that nobody asked for", seconds=240, pause=1)
+        assert (window["what"], window["asked_by"], window["num_steps"]) == ("operators", "early", 4)
+        assert any(reason and "0.3 % of the job's time" in reason for reason in reasons), reasons
+        capture = window["traces"][0]["capture"]
+        assert capture["steps"] == 4 and capture["slower_seconds"] is not None
+        spent = sum(capture[part] for part in ("start_seconds", "stop_seconds", "save_seconds", "slower_seconds"))
+        print(capture, spent)
+        assert spent < 1, capture
+        assert training.poll() is None
+    finally:
+        training.terminate()
+        training.wait()

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from tests.fuzz.seeds import xplane
 from tests.support.service import ROOT, program
 
 REAL = ROOT.parent / "shared/data"
@@ -49,6 +50,32 @@ def test_a_folder_of_ranks_becomes_one_window_of_a_new_job(service, tmp_path):
     (tmp_path / "later.json").write_text(trace_of(0, step=100))
     later = import_files(service, tmp_path / "later.json", "--job", "traced")
     assert later.returncode == 0 and "window 2, rank 0: 4 spans, 1 steps" in later.stdout
+
+
+def test_a_folder_of_hta_has_ranks_in_the_files_or_in_their_names(service, tmp_path):
+    nameless = json.loads(trace_of(0))
+    del nameless["distributedInfo"]
+    (tmp_path / "rank-2.pt.trace.json").write_text(json.dumps(nameless))
+    (tmp_path / "trace_rank7.json.gz").write_bytes(gzip.compress(trace_of(1).encode()))
+    done = import_files(service, tmp_path, "--job", "hta")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (window,) = service.get("/api/v1/jobs/hta/windows")[1]["items"]
+    assert [(trace["rank"], trace["rank_from"]) for trace in window["traces"]] == [(1, "trace"), (2, "file")]
+    assert service.get("/api/v1/jobs/hta/windows/1/ranks")[1]["traces"] == 2
+
+
+def test_a_logdir_of_jax_gives_one_window(service, tmp_path):
+    """The profile is there as XPlane, and once more as JSON with less in it."""
+    run = tmp_path / "plugins/profile/2026_11_27"
+    run.mkdir(parents=True)
+    (run / "host-1.xplane.pb").write_bytes(xplane())
+    (run / "host-1.trace.json.gz").write_bytes(gzip.compress(trace_of(0).encode()))
+    done = import_files(service, tmp_path, "--job", "jax")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (window,) = service.get("/api/v1/jobs/jax/windows")[1]["items"]
+    assert (window["start_step"], window["num_steps"]) == (12, 1)
+    (kernel,) = service.get("/api/v1/jobs/jax/windows/1/kernels")[1]["kernels"]
+    assert (kernel["name"], kernel["total_seconds"]) == ("fusion", 0.00004)
 
 
 def test_what_cannot_be_taken_is_said(service, tmp_path):

@@ -217,6 +217,36 @@ def traces():
     yield text.replace("aten::mm", 'f("a", b)').encode()
     yield text.replace("20.5", "NaN").replace("sgemm", "C:\\x").encode()
     yield b'{"traceName": "/tmp/a]\n", "traceEvents": [{"ph": "X", "ts": }, ' + text.encode()
+    yield xplane()
+
+
+def xplane():
+    """A profile of JAX: a step of a host, and a kernel."""
+
+    def varint(value):
+        head = b""
+        while value >= 128:
+            head, value = head + bytes([value & 127 | 128]), value >> 7
+        return head + bytes([value])
+
+    def field(number, value):
+        if isinstance(value, int):
+            return varint(number << 3) + varint(value)
+        return varint(number << 3 | 2) + varint(len(value)) + value
+
+    def name(key, text):
+        return field(1, key) + field(2, field(1, key) + field(2, text))
+
+    def line(number, text, *events):
+        return field(3, field(1, number) + field(2, text) + field(3, 1_795_205_614_000_000_000) + b"".join(events))
+
+    def event(number, start_ps, length_ps, stats=b""):
+        return field(4, field(1, number) + field(2, start_ps) + field(3, length_ps) + stats)
+
+    step = event(1, 0, 900_000_000, field(4, field(1, 5) + field(4, 12)))
+    host = field(2, b"/host:CPU") + line(7, b"python", step, event(2, 5_000_000, 90_000)) + field(4, name(1, b"train")) + field(4, name(2, b"cuLaunchKernel")) + field(5, name(5, b"step_num"))
+    device = field(2, b"/device:GPU:0") + line(13, b"Stream #13(Compute)", event(1, 30_000_000, 40_000_000)) + field(4, name(1, b"fusion"))
+    return field(1, host) + field(1, device) + field(4, b"host-1")
 
 
 TARGETS = {"spool": spools, "trace": traces, "secrets": secrets, "request": requests, "answer": answers, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,

@@ -61,9 +61,10 @@ Json ToJson(const stepscope::RankTrace& trace) {
   std::string text(64 * 1024 * 1024, '\0');
   const auto got = pread(trace.file.get(), text.data(), text.size(), 0);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  return {{"rank", trace.rank},      {"window", said.window},     {"first", said.first_step},
-          {"steps", said.steps},     {"start_us", said.start_us}, {"stop_us", said.stop_us},
-          {"save_us", said.save_us}, {"note", said.note},         {"text", text}};
+  return {{"rank", trace.rank},      {"window", said.window},      {"first", said.first_step},
+          {"steps", said.steps},     {"start_us", said.start_us},  {"stop_us", said.stop_us},
+          {"save_us", said.save_us}, {"note", said.note},          {"text", text},
+          {"by", said.by},           {"slower_us", said.slower_us}};
 }
 
 Json ToJson(const stepscope::IntakeBatch& batch) {

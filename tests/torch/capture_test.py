@@ -8,6 +8,7 @@ import time
 import pytest
 import torch
 
+import stepscope
 from stepscope import _marks
 from stepscope._hooks import _capture_file, _capture_limits
 from tests.python.intake import Intake
@@ -257,6 +258,81 @@ def test_an_agent_that_is_killed_meanwhile(tmp_path):
         second.drain_until(lambda i: i.ended, "the end")
         assert (code, "".join(losses) + out, err) == bare
         assert [(trace["first"], trace["steps"]) for trace in [*first.traces, *second.traces]] == [(22, 3)]
+
+
+@records
+def test_a_script_asks_for_its_own_windows(agent, training):
+    train(*training, 5)
+    first = next_step() + 10
+    assert stepscope.window(first, 3, shapes=True) and stepscope.window(first + 3, 2)
+    assert not stepscope.window(first + 2) and "waits or is recorded" in stepscope.info()["window"]
+    assert not stepscope.window(first + 20, 9) and "1 to 8 are" in stepscope.info()["window"]
+    train(*training, 20)
+    agent.drain_until(lambda i: len(i.traces) == 2, "two traces")
+    said = [(trace["window"], trace["by"], trace["first"], trace["steps"], trace["note"]) for trace in agent.traces]
+    assert said == [(0, "script", first, 3, ""), (0, "script", first + 3, 2, "")]
+    assert "Input Dims" in agent.traces[0]["text"] and "Input Dims" not in agent.traces[1]["text"]
+    assert agent.traces[0]["slower_us"] >= 0
+    assert "recorded" in told(agent)
+    train(*training, 60)
+    assert _marks._session.at_window is None
+
+
+@records
+def test_the_next_step_needs_no_number(agent, training):
+    train(*training, 5)
+    first = next_step()
+    assert stepscope.window(num_steps=2)
+    train(*training, 5)
+    agent.drain_until(lambda i: i.traces, "the trace")
+    assert (agent.traces[0]["first"], agent.traces[0]["steps"]) == (first + 1, 2)
+
+
+@records
+def test_profiling_by_hand(agent, training):
+    train(*training, 5)
+    first = next_step()
+    assert stepscope.start_profiling() and not stepscope.start_profiling()
+    train(*training, 3)
+    stepscope.stop_profiling()
+    assert not torch.autograd._profiler_enabled()
+    agent.drain_until(lambda i: i.traces, "the trace")
+    (trace,) = agent.traces
+    assert (trace["by"], trace["first"], trace["steps"], trace["note"]) == ("start_profiling", first, 3, "")
+    assert stepscope.start_profiling()
+    stepscope.stop_profiling()
+    assert "no step ended" in stepscope.info()["window"]
+    assert stepscope.start_profiling()
+    train(*training, 12)
+    agent.drain_until(lambda i: len(i.traces) == 2, "the second trace")
+    assert agent.traces[1]["steps"] == 8 and "had not come" in agent.traces[1]["note"]
+    stepscope.stop_profiling()
+
+
+@records
+def test_a_schedule_of_the_agent_is_kept_beside_a_request(agent, training):
+    train(*training, 5)
+    first = next_step() + 20
+    agent.drain_until(lambda i: i.started, "the process")
+    assert agent.ask(f"window|window 2 steps from step {first} for window 0") == 1
+    train(*training, 1)
+    record(agent, training)
+    train(*training, 30)
+    agent.drain_until(lambda i: len(i.traces) == 2, "both traces")
+    assert [(trace["window"], trace["by"]) for trace in agent.traces] == [(1, ""), (0, "schedule")]
+    assert agent.traces[1]["first"] == first
+    assert agent.ask(f"window|window 2 steps from step {first} for window 0") == 1
+    train(*training, 3)
+    assert "it was recorded" in told(agent)
+
+
+@records
+def test_a_script_s_windows_change_no_result(intake):
+    bare = outcome(start("-c", WEIGHED, hooks=False))
+    asks = "import stepscope\nstepscope.window(5, 4)\nstepscope.window(30, 8, shapes=True)\n"
+    assert outcome(start("-c", asks + WEIGHED, socket=intake.path)) == bare
+    intake.drain_until(lambda i: i.ended, "the end")
+    assert [(trace["first"], trace["steps"]) for trace in intake.traces] == [(5, 4), (30, 8)]
 
 
 def test_while_no_window_waits_nothing_is_called(agent, training):

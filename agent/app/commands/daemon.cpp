@@ -42,6 +42,7 @@ Result<std::unique_ptr<Intake>> StartIntake(const DaemonOptions& options, const 
   intake.socket_path = options.socket;
   intake.allow_other_users = options.allow_all;
   intake.group = options.group;
+  intake.schedule = ToRequest(options.schedule);
   intake.name_job = [naming](const MarkHello& hello, const MarkCaller& caller) {
     return naming.NameOf(hello, caller);
   };

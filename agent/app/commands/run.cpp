@@ -51,9 +51,10 @@ std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
 // The socket is named after the job, so that processes find an agent that starts again where the
 // first one was.
 Result<std::unique_ptr<Intake>> StartIntakeAt(const std::string& path, const std::string& name,
-                                              const Clock& clock) {
+                                              const WindowSchedule& schedule, const Clock& clock) {
   IntakeOptions options;
   options.socket_path = path;
+  options.schedule = ToRequest(schedule);
   if (path.empty()) {
     auto standard = DefaultSocketPath(name);
     if (!standard) return standard.error();
@@ -63,9 +64,9 @@ Result<std::unique_ptr<Intake>> StartIntakeAt(const std::string& path, const std
 }
 
 std::unique_ptr<Intake> StartIntake(const RunOptions& options, const Clock& clock) {
-  auto intake = StartIntakeAt(options.socket, options.job, clock);
+  auto intake = StartIntakeAt(options.socket, options.job, options.schedule, clock);
   if (!intake && options.socket.empty()) {
-    intake = StartIntakeAt("", Format("{}-{}", options.job, getpid()), clock);
+    intake = StartIntakeAt("", Format("{}-{}", options.job, getpid()), options.schedule, clock);
   }
   if (intake) return std::move(*intake);
   LogWarning("training steps cannot be recorded: {}", intake.error().message);

@@ -13,11 +13,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFiles = 10'000;
-constexpr std::string_view kEndings[] = {".json", ".json.gz", ".json.zst"};
+constexpr std::string_view kEndings[] = {".json", ".json.gz", ".json.zst", ".xplane.pb"};
 
 bool LooksLikeTrace(const std::string& name) {
   return std::ranges::any_of(kEndings,
                              [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// TensorFlow and JAX may write the same profile twice, side by side; this one has less of it.
+bool IsSecondForm(const fs::path& path) {
+  constexpr std::string_view kSecond = ".trace.json.gz", kFirst = ".xplane.pb";
+  std::string name = path.string();
+  if (!name.ends_with(kSecond)) return false;
+  name.replace(name.size() - kSecond.size(), kSecond.size(), kFirst);
+  std::error_code failed;
+  return fs::is_regular_file(name, failed);
 }
 
 TraceFile FileAt(const fs::path& path) {
@@ -36,15 +46,16 @@ Result<std::vector<TraceFile>> FilesBelow(const std::string& folder) {
        entry.increment(failed)) {
     std::error_code unknown;
     const bool wanted = entry->is_regular_file(unknown) && !entry->is_symlink(unknown) &&
-                        LooksLikeTrace(entry->path().filename().string());
+                        LooksLikeTrace(entry->path().filename().string()) &&
+                        !IsSecondForm(entry->path());
     if (wanted) files.push_back(FileAt(entry->path()));
     if (files.size() > kMostFiles) {
       return Invalid(Format("{}: more than {} trace files", Printable(folder), kMostFiles));
     }
   }
   if (files.empty()) {
-    return Invalid(
-        Format("{}: no file there ends in .json, .json.gz or .json.zst", Printable(folder)));
+    return Invalid(Format("{}: no file there ends in .json, .json.gz, .json.zst or .xplane.pb",
+                          Printable(folder)));
   }
   std::ranges::sort(files, {}, &TraceFile::path);
   return files;

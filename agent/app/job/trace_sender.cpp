@@ -27,12 +27,16 @@ std::string NameOf(const RankTrace& trace) {
 
 std::string PathOf(const std::string& job, const RankTrace& trace) {
   const MarkTrace& said = trace.said;
-  std::string path = Format("/api/v1/jobs/{}/traces?file=window-{}-rank-{}.json&rank={}", job,
-                            said.window, trace.rank, trace.rank);
+  const std::string file = said.window != 0
+                               ? Format("window-{}-rank-{}.json", said.window, trace.rank)
+                               : Format("step-{}-rank-{}.json", said.first_step, trace.rank);
+  std::string path = Format("/api/v1/jobs/{}/traces?file={}&rank={}", job, file, trace.rank);
   if (said.window != 0) path += Format("&window={}", said.window);
   path += Format("&first_step={}&steps={}&start_us={}&stop_us={}&save_us={}", said.first_step,
                  said.steps, said.start_us, said.stop_us, said.save_us);
   if (!said.note.empty()) path += "&note=" + QueryEncoded(said.note);
+  if (!said.by.empty()) path += "&by=" + QueryEncoded(said.by);
+  if (said.slower_us >= 0) path += Format("&slower_us={}", said.slower_us);
   return path;
 }
 

@@ -45,6 +45,7 @@ std::vector<std::string> AllowedWords(const Allowed& allowed) {
   for (const Permission& permission : kPermissions) {
     if (allowed.*permission.allowed) words.emplace_back(permission.word);
   }
+  if (allowed.automatic) words.emplace_back("automatic");
   return words;
 }
 

@@ -12,9 +12,10 @@ namespace stepscope {
 // kinds that it was started with.
 struct Allowed {
   bool interval = true;
-  bool spans = true;    // costs the training nothing, and reveals no more than statistics do
-  bool window = false;  // slows the training down while it is recorded
-  bool stop = false;    // ends the training
+  bool spans = true;       // costs the training nothing, and reveals no more than statistics do
+  bool window = false;     // slows the training down while it is recorded
+  bool stop = false;       // ends the training
+  bool automatic = false;  // the service may ask for windows of operators that nobody asked for
 
   bool operator==(const Allowed&) const = default;
 };
@@ -23,7 +24,7 @@ struct Allowed {
 // Invalid names the unknown word.
 Result<Allowed> ParseAllowed(std::string_view text);
 
-// The permissions as words that ParseAllowed reads, for the service.
+// The permissions as words, for the service: those that ParseAllowed reads, and "automatic".
 std::vector<std::string> AllowedWords(const Allowed& allowed);
 
 // Whether commands of this kind are allowed; false for a kind that nobody can allow.

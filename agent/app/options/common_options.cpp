@@ -14,6 +14,9 @@
 namespace stepscope {
 namespace {
 
+constexpr std::int64_t kMostSteps = 8,
+                       kMostStep = 9'007'199'254'740'992;  // a schedule may have these
+
 constexpr Option kUplink[] = {
     {"--server", "URL", "", "the Stepscope service, such as http://127.0.0.1:8080", true},
     {"--ca-file", "FILE", "", "certificates to trust for https; the system's by default"},
@@ -37,7 +40,12 @@ constexpr Option kPush[] = {
     {"--push", "TIME", "2s", "time between two pushes to the service, 1s to 60s"},
     {"--windows", "WHAT", "ask",
      "ask: PyTorch records the operators and kernels of a few steps when somebody asks for them; "
+     "auto: when the service finds it useful, too, for at most 0.3 % of the job's time; "
      "off: it never does"},
+    {"--start-step", "STEP", "",
+     "each rank records the operators and kernels of --num-steps steps from this one on; steps "
+     "count from 0"},
+    {"--num-steps", "N", "5", "how many steps that are, 1 to 8"},
     {"--allow", "WHAT", "interval,spans,window",
      "what the service may ask of this agent while it runs: interval, spans (of annotations, in "
      "steps that somebody asked for), window (of operators: see --windows), stop (ends the "
@@ -152,14 +160,47 @@ Result<SecretOptions> ReadSecrets(const Arguments& arguments) {
 
 Result<Allowed> ReadAllowed(const Arguments& arguments) {
   const std::string& windows = arguments["--windows"];
-  if (windows != "ask" && windows != "off") {
-    return Invalid(Format("{}: '{}' is not ask or off", arguments.NameOf("--windows"),
+  if (windows != "auto" && windows != "ask" && windows != "off") {
+    return Invalid(Format("{}: '{}' is not auto, ask or off", arguments.NameOf("--windows"),
                           Printable(windows, 40)));
   }
   auto allowed = ParseAllowed(arguments["--allow"]);
-  if (allowed) allowed->window = allowed->window && windows == "ask";
+  if (allowed) {
+    allowed->window = allowed->window && windows != "off";
+    allowed->automatic = allowed->window && allowed->spans && windows == "auto";
+  }
   if (allowed) return *allowed;
   return Invalid(Format("{}: {}", arguments.NameOf("--allow"), allowed.error().message));
+}
+
+Result<WindowSchedule> ReadSchedule(const Arguments& arguments) {
+  WindowSchedule schedule;
+  const auto read = [&](std::string_view name, std::int64_t least, std::int64_t most,
+                        std::int64_t& into) -> Status {
+    const std::string& text = arguments[std::string(name)];
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), into);
+    const bool whole = fault == std::errc() && end == text.data() + text.size();
+    if (whole && into >= least && into <= most) return {};
+    return Invalid(Format("{} {}: must be {} to {}", arguments.NameOf(name), Printable(text, 40),
+                          least, most));
+  };
+  if (const Status steps = read("--num-steps", 1, kMostSteps, schedule.num_steps); !steps) {
+    return steps.error();
+  }
+  if (!arguments.Has("--start-step")) return schedule;
+  schedule.start_step = 0;
+  const Status first = read("--start-step", 0, kMostStep, *schedule.start_step);
+  if (!first) return first.error();
+  if (arguments["--windows"] == "off") {
+    return Invalid(Format("{}: contradicts --windows off", arguments.NameOf("--start-step")));
+  }
+  return schedule;
+}
+
+std::string ToRequest(const WindowSchedule& schedule) {
+  if (!schedule.start_step) return "";
+  return Format("window {} steps from step {} for window 0", schedule.num_steps,
+                *schedule.start_step);
 }
 
 std::string HostName() {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,10 +40,21 @@ struct SamplingOptions {
 std::span<const Option> SamplingRows();
 Result<SamplingOptions> ReadSampling(const Arguments& arguments);
 
-// --push, the time between pushes, and --allow, the commands that the service may give.
+// Steps of which each rank records operators, whatever the service asks for; none without a first
+// step.
+struct WindowSchedule {
+  std::optional<std::int64_t> start_step{};
+  std::int64_t num_steps = 5;
+};
+
+// --push, the time between pushes, --allow, the commands that the service may give, and --windows
+// with --start-step and --num-steps, the windows of operators.
 std::span<const Option> PushRows();
 Result<Duration> ReadPush(const Arguments& arguments);
 Result<Allowed> ReadAllowed(const Arguments& arguments);
+Result<WindowSchedule> ReadSchedule(const Arguments& arguments);
+// What a training process is asked so that it keeps to the schedule; "" without one.
+std::string ToRequest(const WindowSchedule& schedule);
 
 // --no-command and --hide: what of a command line stays on the node.
 std::span<const Option> SecretRows();

@@ -68,6 +68,9 @@ Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {
   if (!secrets) return secrets.error();
   const auto allowed = ReadAllowed(arguments);
   if (!allowed) return allowed.error();
+  const auto schedule = ReadSchedule(arguments);
+  if (!schedule) return schedule.error();
+  options.schedule = *schedule;
   options.match = arguments["--match"];
   if (const auto pattern = Pattern::Parse(options.match); !pattern) {
     return Invalid(Format("{} {}: {}", arguments.NameOf("--match"), Printable(options.match, 80),

@@ -21,7 +21,8 @@ struct DaemonOptions {
   bool allow_all = false;                // processes of every user may connect
   std::optional<std::uint32_t> group{};  // or only the members of this group
   NamePatterns names{};                  // jobs that a process may name
-  std::string match{};                   // pattern for processes that do not register; empty: none
+  WindowSchedule schedule{};
+  std::string match{};  // pattern for processes that do not register; empty: none
 };
 
 std::vector<Option> DaemonOptionTable();

@@ -148,6 +148,9 @@ Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
   const auto allowed = ReadAllowed(arguments);
   if (!allowed) return allowed.error();
   options->allowed = *allowed;
+  const auto schedule = ReadSchedule(arguments);
+  if (!schedule) return schedule.error();
+  options->schedule = *schedule;
   const auto grace = ReadDuration(arguments, "--grace", 1s, 1h);
   if (!grace) return grace.error();
   options->grace = *grace;

@@ -21,6 +21,7 @@ struct RunOptions {
   Duration interval = 500ms;
   Duration push = 2s;
   Allowed allowed{};
+  WindowSchedule schedule{};
   Duration grace = 120s;                // between SIGTERM and SIGKILL of a stop
   std::string socket{};                 // empty: a socket of the job's own
   double core_share = kUsualCoreShare;  // for all sources

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from _stepscope_imports import say
 
-from .. import _marks
+from .. import _marks, _window
 from .._session import Session
 from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts, _forward, _gpu_times, _loader, _optimizer
 from . import _patch, _transfer, _waits
@@ -92,6 +92,7 @@ def end() -> None:
     _gpu_times.forget()
     _waits.forget()
     Session.asked = None
+    _window.recorder = None
     if _capture is not None:
         _capture.forget()
     _compile.forget()
@@ -109,6 +110,7 @@ def _begin_windows(torch: Any) -> None:
         os.register_at_fork(before=capture.before_fork, after_in_child=capture.in_child)
         atexit.register(capture.close)
     Session.asked = staticmethod(_capture.ask)  # type: ignore[assignment]
+    _window.hooks_began(_capture)
 
 
 def _begin_steps(torch: Any) -> None:

@@ -1,4 +1,4 @@
-"""Windows of operators: a few steps that PyTorch's own profiler records when the agent asks for them.
+"""Windows of operators: a few steps that PyTorch's own profiler records when the agent, or the script, asks for them.
 
 While no window waits, a step looks at one word. A window begins where the step before it has ended and ends with its
 last step, on the thread that ends steps. The profiler's own writer makes the file; its descriptor goes to the agent.
@@ -15,20 +15,13 @@ from typing import Any, Callable, Dict, List, Optional
 from .. import _marks, _wire
 from . import _capture_limits as limits
 from ._capture_file import why_no_room, written
+from ._capture_pace import Pace
+from ._capture_window import Window
 
 _ASKED = re.compile(r"window (\d{1,6}) steps from step (\d{1,16}) for window (\d{1,6})")
 _MOST_KNOWN = 64  # windows of which the outcome is remembered, for an agent that was started again
-
-
-class Window:
-    """A window that was asked for. `number` is that of the command which asks, on this connection."""
-
-    def __init__(self, number: int, window: int, first: int, steps: int) -> None:
-        self.number, self.window, self.first, self.steps = number, window, first, steps
-        self.profiler: Any = None
-        self.step: Any = None  # the annotation of the step that is under way
-        self.thread = self.began = self.grown = self.start_ns = 0
-        self.done = 0  # steps that are recorded
+_MOST_WAITING = 8
+_AT_ONCE = "start_profiling"
 
 
 class Capture:
@@ -36,54 +29,110 @@ class Capture:
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
-        self._window: Optional[Window] = None
-        self._outcomes: Dict[int, str] = {}
+        self._window: Optional[Window] = None  # the one that is recorded
+        self._waiting: List[Window] = []  # by their first step
+        self._outcomes: Dict[str, str] = {}
         self._restore: List[Callable[[], None]] = []
         self._dear = ""  # why no further window is recorded
+        self._pace = Pace()
 
     def ask(self, number: int, text: str) -> str:
-        """Takes a request; returns why it is refused, or "". Called by the session, which answers a refusal."""
+        """Takes a request of the agent; returns why it is refused, or "". Called by the session, which answers a
+        refusal. Window 0 is of the agent's own schedule: the service gives it its number when the trace arrives."""
         asked = _ASKED.fullmatch(text)
         if asked is None:
             return "the request has no steps and no number: is the agent of another version?"
         steps, first, window = map(int, asked.groups())
-        waiting = self._window
-        if waiting is not None and waiting.window == window:
-            waiting.number = number  # another agent asks for it now
-            return ""
-        if waiting is not None:
-            return f"window {waiting.window} waits or is recorded"
-        if window in self._outcomes:
-            return self._outcomes[window] or "it was recorded, and the file went to the agent before this one"
-        reason = self._dear or limits.why_never(self._torch, steps)
+        wanted = Window(window, "" if window else "schedule", first, steps)
+        wanted.number = number
+        for known in self._known():
+            if known.key() == wanted.key():
+                known.number = number  # another agent asks for it now
+                return ""
+        if wanted.key() in self._outcomes:
+            return self._outcomes[wanted.key()] or "it was recorded, and the file went to the agent before this one"
+        return self._add(wanted)
+
+    def want(self, first: int, steps: int, shapes: bool) -> str:
+        """Takes a request of the script; returns why it is refused, or "". A negative step is the next one to begin."""
+        return self._add(Window(0, "script", first, steps, shapes))
+
+    def start(self) -> str:
+        """Records from now on, on the calling thread; returns why not, or ""."""
+        ring = _marks._session.local.ring
+        reason = self._why_not(1)
+        if not reason and self._window is not None:
+            reason = "another window is recorded"
+        if reason or ring is None:
+            return reason or self._add(Window(0, _AT_ONCE, -1, limits.MOST_STEPS))
+        reason = limits.why_not_now(self._torch) or why_no_room()
         if not reason:
-            self._window = Window(number, window, first, steps)
-            _marks._session.at_window = self._step_ended
+            self._begin(Window(0, _AT_ONCE, int(ring.number), limits.MOST_STEPS))
         return reason
+
+    def stop(self) -> None:
+        """Ends what `start` began: at once on its thread, else with the step that is under way."""
+        self._waiting = [each for each in self._waiting if each.by != _AT_ONCE]
+        window = self._window
+        if window is None or window.by != _AT_ONCE:
+            self._look_at_steps()
+        elif get_ident() == window.thread:
+            self._end("" if window.done else "no step ended before stop_profiling()")
+        else:
+            window.steps = window.done + 1
+
+    def _known(self) -> List[Window]:
+        return self._waiting + ([self._window] if self._window else [])
+
+    def _why_not(self, steps: int) -> str:
+        return self._dear or limits.why_never(self._torch, steps)
+
+    def _add(self, window: Window) -> str:
+        for known in self._known():
+            if known.overlaps(window):
+                return f"{known} waits or is recorded"
+        reason = self._why_not(window.steps)
+        if not reason and len(self._waiting) >= _MOST_WAITING:
+            reason = f"{_MOST_WAITING} windows wait, which are the most"
+        if not reason:
+            self._waiting = sorted([*self._waiting, window], key=lambda each: each.first)
+            self._look_at_steps()
+        return reason
+
+    def _look_at_steps(self) -> None:
+        """Steps are looked at only while there is a reason."""
+        wanted = self._window is not None or self._waiting or self._pace.watches
+        _marks._session.at_window = self._step_ended if wanted else None
+        if not wanted:
+            self._pace.pause()
 
     def _step_ended(self, number: int) -> None:
         window = self._window
         try:
             if window is None:
-                _marks._session.at_window = None
-            elif window.profiler is None:
-                self._await(window, number)
-            elif get_ident() == window.thread:
+                self._pace.step_ended()
+            else:
+                if get_ident() != window.thread:
+                    return
                 self._go_on(window, number)
+            if self._window is None:
+                self._await(number)
         except Exception as problem:
             self._refuse(str(problem) or repr(problem))
 
-    def _await(self, window: Window, number: int) -> None:
-        if number + 1 < window.first:
-            return
-        if number + 1 > window.first:
-            self._refuse(f"step {window.first} had begun")
-            return
-        reason = limits.why_not_now(self._torch) or why_no_room()
-        if reason:
-            self._refuse(reason)
-            return
-        self._begin(window)
+    def _await(self, number: int) -> None:
+        while self._waiting and 0 <= self._waiting[0].first <= number:
+            late = self._waiting.pop(0)
+            self._answer(late, f"step {late.first} had begun")
+        if self._waiting and self._waiting[0].first <= number + 1:
+            window = self._waiting.pop(0)
+            window.first = number + 1
+            reason = self._dear or limits.why_not_now(self._torch) or why_no_room()
+            if reason:
+                self._answer(window, reason)
+            else:
+                self._begin(window)
+        self._look_at_steps()
 
     def _begin(self, window: Window) -> None:
         began = monotonic_ns()
@@ -91,17 +140,21 @@ class Capture:
         kinds = [profiler.ProfilerActivity.CPU]
         if self._torch.cuda.is_available() and self._torch.cuda.is_initialized():
             kinds.append(profiler.ProfilerActivity.CUDA)
-        recorder = profiler.profile(activities=kinds)
+        self._window = window
+        recorder = profiler.profile(activities=kinds, record_shapes=window.shapes)
         recorder.start()
         window.profiler, window.thread, window.grown = recorder, get_ident(), limits.memory_bytes()
         self._restore = _yielding(self._torch, self._give_way)
         window.step = _mark(self._torch, window.first)
         window.began = monotonic_ns()
         window.start_ns = window.began - began
+        self._look_at_steps()
 
     def _go_on(self, window: Window, number: int) -> None:
         window.done = number - window.first + 1
         note = "" if window.done >= window.steps else limits.why_no_longer(window.began, window.grown)
+        if window.by == _AT_ONCE and window.done >= limits.MOST_STEPS:
+            note = f"stop_profiling() had not come after {limits.MOST_STEPS} steps, which are the most"
         if note or window.done >= window.steps:
             self._end(note)
             return
@@ -111,13 +164,14 @@ class Capture:
     def _end(self, note: str) -> None:
         """Ends what is recorded, and hands it over; the note says why it is less than what was asked for."""
         window, self._window = self._window, None
-        _marks._session.at_window = None
         if window is None:
             return
         try:
             self._hand_over(window, note)
         except Exception as problem:
             self._answer(window, str(problem) or repr(problem))
+        self._pace.window_ended()
+        self._look_at_steps()
 
     def _hand_over(self, window: Window, note: str) -> None:
         stopping = monotonic_ns()
@@ -136,23 +190,33 @@ class Capture:
         done = monotonic_ns()
         costs = [ns // 1000 for ns in (window.start_ns, writing - stopping, done - writing)]
         self._dear = limits.why_too_dear(sum(costs))
-        self._remember(window.window, "")
+        self._remember(window.key(), "")
+        slower_us = self._pace.slower_us(window.done, stopping - window.began)
         session = _marks._session
-        session.post(_wire.trace(window.window, window.first, window.done, (costs[0], costs[1], costs[2]), note), fd)
-        session.post(_wire.answer(window.number, False, note))
+        session.post(_wire.trace(window.window, window.first, window.done, (costs[0], costs[1], costs[2]), note, window.by, slower_us), fd)
+        self._say(window, False, note)
 
     def _refuse(self, reason: str) -> None:
         window, self._window = self._window, None
-        _marks._session.at_window = None
         if window is not None:
             self._answer(window, reason)
+        self._look_at_steps()
 
     def _answer(self, window: Window, reason: str) -> None:
-        self._remember(window.window, reason)
-        _marks._session.post(_wire.answer(window.number, True, reason))
+        self._remember(window.key(), reason)
+        self._say(window, True, reason)
 
-    def _remember(self, window: int, reason: str) -> None:
-        self._outcomes[window] = reason
+    def _say(self, window: Window, refused: bool, text: str) -> None:
+        """To the agent if it asked, else where the script can read it."""
+        if window.number:
+            _marks._session.post(_wire.answer(window.number, refused, text))
+            return
+        outcome = f"refused: {text}" if refused else f"recorded: {window}" + (f", {text}" if text else "")
+        _marks.notes["window"] = outcome
+        _marks.add_facts({"window": outcome})
+
+    def _remember(self, key: str, reason: str) -> None:
+        self._outcomes[key] = reason
         while len(self._outcomes) > _MOST_KNOWN:
             del self._outcomes[next(iter(self._outcomes))]
 
@@ -161,7 +225,7 @@ class Capture:
         agent if it has a whole step."""
         window = self._window
         try:
-            if window is None or window.profiler is None or get_ident() != window.thread:
+            if window is None or get_ident() != window.thread:
                 return
             self._end(reason)
         except Exception as problem:
@@ -172,6 +236,7 @@ class Capture:
 
     def in_child(self) -> None:
         self._window = None
+        self._waiting = []
         self._restore = []
 
     def forget(self) -> None:
@@ -179,11 +244,13 @@ class Capture:
         self.close()
         self._outcomes.clear()
         self._dear = ""
+        self._pace = Pace()
 
     def close(self) -> None:
         """At the end of the process."""
-        if self._window is not None and self._window.profiler is None:
-            self._refuse("the training ended before these steps")
+        waiting, self._waiting = self._waiting, []
+        for window in waiting:
+            self._answer(window, "the training ended before these steps")
         self._give_way("the training ended")
 
 

@@ -123,7 +123,7 @@ std::vector<Route> WindowAnswerRoutes(const Api& api) {
                                    return ReadWindowAnswer(kCalls[i], connection, request, path);
                                  }));
   }
-  for (const auto& further : {PixelRoutes(api), SpanRoutes(api)}) {
+  for (const auto& further : {PixelRoutes(api), SpanRoutes(api), ComparisonRoutes(api)}) {
     routes.insert(routes.end(), further.begin(), further.end());
   }
   return routes;

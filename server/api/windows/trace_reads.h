@@ -17,6 +17,7 @@ namespace stepscope {
 // Calls of files beside this one, which WindowAnswerRoutes names.
 std::vector<Route> PixelRoutes(const Api& api);
 std::vector<Route> SpanRoutes(const Api& api);
+std::vector<Route> ComparisonRoutes(const Api& api);
 
 // A trace that a path and a query name, with its job.
 struct NamedTrace {

@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/trace/convert.h"
+#include "core/trace/whole_steps.h"
 #include "server/access/digest.h"
 #include "server/api/http/answer.h"
 #include "server/api/http/find_job.h"
@@ -16,6 +17,7 @@
 #include "server/api/windows/window_json.h"
 #include "server/store/access/audit.h"
 #include "server/trace/answers.h"
+#include "server/trace/evidence.h"
 
 namespace stepscope {
 namespace {
@@ -25,6 +27,9 @@ constexpr int kMostAtOnce = 2;  // each takes a core and up to 400 MB while it i
 constexpr Duration kConvertedWithin = 2min, kStoredWithin = 1min;
 constexpr std::int64_t kMostRank = 1'048'575;
 constexpr std::int64_t kMostCaptureSteps = 1'000'000, kMostCostUs = 4'294'967'295;
+
+// Who may make a training record what the service did not ask for.
+constexpr std::string_view kAskers[] = {"script", "start_profiling", "schedule"};
 
 constexpr QueryParameter kTraceQuery[] = {
     {"window", QueryParameter::kInteger, 1, kMostWindows},
@@ -36,7 +41,9 @@ constexpr QueryParameter kTraceQuery[] = {
     {"start_us", QueryParameter::kInteger, 0, kMostCostUs},
     {"stop_us", QueryParameter::kInteger, 0, kMostCostUs},
     {"save_us", QueryParameter::kInteger, 0, kMostCostUs},
+    {"slower_us", QueryParameter::kInteger, 0, kMostCostUs},
     {"note", QueryParameter::kText, 1, 256},
+    {"by", QueryParameter::kWord, 0, 0, kAskers},
 };
 
 // The number behind "rank" in the name of a file: trace_rank12.json, rank-3.pt.trace.json.
@@ -75,9 +82,14 @@ std::string FaultsOf(const Trace& trace) {
 Json CaptureOf(const Query& query) {
   if (!query.MaybeInt("steps")) return {};
   const auto seconds = [&](const char* name) { return double(query.Int(name, 0)) / 1e6; };
-  return {{"first_step", query.Int("first_step", 0)}, {"steps", query.Int("steps", 0)},
-          {"start_seconds", seconds("start_us")},     {"stop_seconds", seconds("stop_us")},
-          {"save_seconds", seconds("save_us")},       {"note", query.Text("note")}};
+  const bool known = query.MaybeInt("slower_us").has_value();
+  return {{"first_step", query.Int("first_step", 0)},
+          {"steps", query.Int("steps", 0)},
+          {"start_seconds", seconds("start_us")},
+          {"stop_seconds", seconds("stop_us")},
+          {"save_seconds", seconds("save_us")},
+          {"slower_seconds", known ? Json(seconds("slower_us")) : Json()},
+          {"note", query.Text("note")}};
 }
 
 struct ConvertedTrace {
@@ -107,7 +119,10 @@ void SetTimes(const Trace& trace, std::int64_t now_us, TraceRow& row) {
 
 // Invalid when there are no spans.
 Result<ConvertedTrace> Convert(const Query& query, const std::string& body, std::int64_t now_us) {
-  const Trace trace = ReadBody(body);
+  Trace trace = ReadBody(body);
+  if (const auto steps = query.MaybeInt("steps")) {
+    KeepWholeSteps(query.Int("first_step", 0), *steps, trace);
+  }
   if (trace.spans.empty()) {
     return Invalid(
         Format("the body has no spans of a trace ({} events{})", trace.events, FaultsOf(trace)));
@@ -123,9 +138,13 @@ Result<ConvertedTrace> Convert(const Query& query, const std::string& body, std:
   OrderedJson summary = SummaryOf(trace);
   summary["rank_from"] = rank.from;
   summary["capture"] = CaptureOf(query);
+  summary["evidence"] = EvidenceOf(TraceLinks(trace));
   converted.row.summary = Json(summary);
   if (!trace.steps.empty()) {
     converted.steps = {trace.steps.front().number, static_cast<std::int64_t>(trace.steps.size())};
+  }
+  if (const std::string by = query.Text("by"); !by.empty()) {
+    converted.steps = {query.Int("first_step", 0), query.Int("steps", 0), by};
   }
   converted.parts = TakeApart(trace);
   return converted;

@@ -19,6 +19,12 @@ OrderedJson ToJson(const WindowAnswer& answer) {
   return json;
 }
 
+std::string_view WhatOf(const WindowRow& window) {
+  const bool asked = window.asked_by != kAskedByPerson;
+  if (window.operators || (window.of_traces && asked)) return "operators";
+  return window.of_traces ? "trace" : "annotations";
+}
+
 void PutAnswers(OrderedJson& json, const WindowRow& window) {
   std::int64_t spans = 0, dropped = 0;
   OrderedJson answers = OrderedJson::array();
@@ -54,9 +60,8 @@ OrderedJson WindowTeller::operator()(const WindowRow& window) const {
   const WindowState state = WindowStateOf(window, job, nodes, now_us);
   const bool no_steps = window.of_traces && window.num_steps == 0;
   OrderedJson json = {{"id", std::to_string(window.window_id)},
-                      {"what", window.of_traces   ? "trace"
-                               : window.operators ? "operators"
-                                                  : "annotations"},
+                      {"what", WhatOf(window)},
+                      {"asked_by", window.asked_by},
                       {"start_step", no_steps ? OrderedJson() : OrderedJson(window.start_step)},
                       {"num_steps", no_steps ? OrderedJson() : OrderedJson(window.num_steps)},
                       {"status", ToText(state.status)},

@@ -11,6 +11,7 @@
 #include "server/api/http/routes.h"
 #include "server/api/windows/window_json.h"
 #include "server/store/annotations/span_blocks.h"
+#include "server/store/jobs/window_costs.h"
 
 namespace stepscope {
 namespace {
@@ -95,7 +96,12 @@ Result<Reply> ListJobWindows(const Api& api, Connection& connection, const Reque
     if (!traces) return traces.error();
     tell.traces = std::move(*traces);
   }
-  return JobReply(*job, PageJson(*page, tell));
+  const auto note = ReadWindowNote(connection, job->job_id);
+  if (!note) return note.error();
+  OrderedJson json = PageJson(*page, tell);
+  json["automatic"] = {{"allowed", !HasEnded(job->status) && AllowsAutomatic(*nodes)},
+                       {"reason", NullIfEmpty(*note)}};
+  return JobReply(*job, json);
 }
 
 Result<Reply> ReadOneWindow(const Api& api, Connection& connection, const Request& request,

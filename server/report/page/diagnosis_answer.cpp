@@ -78,7 +78,7 @@ OrderedJson ToJson(const JobRow& job, const RuleStateRow* report,
   OrderedJson json = {
       {"sentence", report == nullptr ? OrderedJson(kNotChosen) : verdict["verdict"]["sentence"]}};
   for (const char* key : {"unit", "total_seconds", "confidence", "steps", "ranks", "nodes",
-                          "threshold", "clock", "named_share", "missing"}) {
+                          "threshold", "clock", "named_share", "missing", "windows"}) {
     json[key] = MemberOf(evidence, key);
   }
   json["parts"] = PartsOf(evidence, job);

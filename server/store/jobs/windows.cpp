@@ -23,10 +23,10 @@ set window_requests = $2, window_start_step = $3, window_num_steps = $4, window_
     window_operators = $6
 where job_id = $1)";
 constexpr char kInsertWindow[] = R"(
-insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source)
-values ($1, $2, $3, $4, $5, $6, $7))";
+insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source, asked_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8))";
 constexpr char kFind[] = R"(
-select window_id, start_step, num_steps, asked_us, until_us, spans, source
+select window_id, start_step, num_steps, asked_us, until_us, spans, source, asked_by
 from windows
 where job_id = $1 and window_id = $2)";
 constexpr char kLastWindow[] = R"(
@@ -35,7 +35,7 @@ from windows
 where job_id = $1)";
 constexpr char kCountWindows[] = "select count(*) from windows where job_id = $1";
 constexpr char kListWindows[] = R"(
-select window_id, start_step, num_steps, asked_us, until_us, spans, source
+select window_id, start_step, num_steps, asked_us, until_us, spans, source, asked_by
 from windows
 where job_id = $1 and window_id < $2
 order by window_id desc
@@ -113,6 +113,7 @@ WindowRow ReadWindow(const Rows& rows, std::size_t row) {
           rows.Int(row, 5),
           rows.Text(row, 6) == "trace",
           rows.Text(row, 6) == "operators",
+          rows.Text(row, 7),
           {}};
 }
 
@@ -170,6 +171,11 @@ Result<std::optional<WindowRow>> FindOpen(Connection& connection, const JobRow& 
 }
 
 }  // namespace
+
+bool AllowsAutomatic(const std::vector<NodeRow>& nodes) {
+  return std::ranges::any_of(
+      nodes, [](const NodeRow& node) { return RunsCommand(node) && Allows(node, "automatic"); });
+}
 
 std::string_view ToText(WindowStatus status) {
   switch (status) {
@@ -231,10 +237,11 @@ Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
                    .asked_us = now_us,
                    .until_us = now_us + kWindowWait / 1us,
                    .operators = wanted.operators,
+                   .asked_by = wanted.asked_by,
                    .answers = {}};
   Status done = Done(connection.Query(
       kInsertWindow, {job_id, window.window_id, window.start_step, window.num_steps, now_us,
-                      window.until_us, wanted.operators ? "operators" : "asked"}));
+                      window.until_us, wanted.operators ? "operators" : "asked", wanted.asked_by}));
   if (done) {
     done = Done(connection.Query(kNote, {job_id, window.window_id, window.start_step,
                                          window.num_steps, window.until_us, wanted.operators}));

@@ -17,10 +17,18 @@ inline constexpr std::int64_t kMostWindowSteps = 1'000;
 inline constexpr std::int64_t kMostOperatorSteps = 8;  // a profiler slows the training down
 inline constexpr std::int64_t kMostWindows = 1'000;    // in a job
 inline constexpr std::int64_t kMostStep = std::int64_t{1} << 53;
+// Who asked for a window: a person or a program by REST, or else "script", "start_profiling" or
+// "schedule" (the training recorded it without being asked), "early" or the name of a rule (the
+// service asked by itself).
+inline constexpr std::string_view kAskedByPerson = "person";
 inline constexpr Duration kWindowWait = 1h;  // how long agents wait for the window's last step
 
 // The facts of nodes that tell who records windows, for ListNodes.
 inline constexpr std::string_view kWindowFacts[] = {"allows"};
+
+// Whether an agent that still runs lets the service ask for windows that nobody asked for; the
+// nodes were read with kWindowFacts.
+bool AllowsAutomatic(const std::vector<NodeRow>& nodes);
 
 // An agent's answer at the end of a window.
 struct WindowAnswer {
@@ -37,6 +45,7 @@ struct WindowRow {
   std::int64_t spans = 0;             // spans that arrived
   bool of_traces = false;             // no agent was asked: its spans came in trace files
   bool operators = false;             // training processes were asked for trace files, too
+  std::string asked_by = {};          // kAskedByPerson, "script", "schedule", ...
   std::vector<WindowAnswer> answers;  // by time
 };
 
@@ -64,6 +73,7 @@ struct AskedWindow {
 struct WindowRequest {
   std::int64_t start_step = 0, num_steps = 0;
   bool operators = false;
+  std::string asked_by{kAskedByPerson};
 };
 
 // Requests a window, in the caller's transaction. Conflict when another one is open, when the job

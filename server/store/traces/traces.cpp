@@ -4,13 +4,13 @@
 
 #include "core/base/text.h"
 #include "server/store/jobs/job_lock.h"
-#include "server/store/jobs/windows.h"
 #include "server/store/postgres/arrays.h"
 #include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {
 
+constexpr std::int64_t kSameWindowUs = 600'000'000;  // ranks send their traces within this
 constexpr std::size_t kBytesAtOnce = 4 * 1024 * 1024, kPartsAtOnce = 500;
 
 constexpr char kFindDigest[] = R"(
@@ -28,8 +28,19 @@ select count(*)
 from traces
 where job_id = $1 and window_id = $2 and rank = $3)";
 constexpr char kInsertTraceWindow[] = R"(
-insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source)
-values ($1, $2, $3, $4, $5, $5, 'trace'))";
+insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source, asked_by)
+values ($1, $2, $3, $4, $5, $5, 'trace', $6))";
+// A window of other ranks that recorded the same steps.
+constexpr char kFindSameSteps[] = R"(
+select window_id
+from windows
+where job_id = $1 and source = 'trace' and asked_by = $2 and start_step = $3 and asked_us > $4
+    and not exists (
+        select
+        from traces
+        where traces.job_id = $1 and traces.window_id = windows.window_id and rank = $5)
+order by window_id desc
+limit 1)";
 constexpr char kCountTraceSpans[] = R"(
 update windows
 set spans = spans + $3
@@ -57,6 +68,12 @@ from traces
 where job_id = $1 and window_id = $2 and ($3::bigint is null or rank = $3)
 order by rank
 limit 1)";
+constexpr char kListEvidence[] = R"(
+select window_id, rank, summary -> 'evidence'
+from traces
+where job_id = $1 and jsonb_typeof(summary -> 'evidence') = 'object'
+order by window_id desc, rank
+limit $2)";
 constexpr char kLoadParts[] = R"(
 select track, number, from_ns, to_ns, size, payload
 from trace_parts
@@ -136,10 +153,18 @@ Status InsertParts(Connection& connection, std::int64_t job_id, std::int64_t win
 
 Result<std::int64_t> MakeWindow(Connection& connection, std::int64_t job_id, const JobRow& job,
                                 const TraceRow& trace, const TraceSteps& steps) {
+  if (steps.asked_by != kAskedByPerson) {
+    const Result<Rows> same = connection.Query(
+        kFindSameSteps,
+        {job_id, steps.asked_by, steps.first, trace.received_us - kSameWindowUs, trace.rank});
+    if (!same) return same.error();
+    if (!same->empty()) return same->Int(0, 0);
+  }
   const Result<std::int64_t> window_id = NextWindow(connection, job);
   if (!window_id) return window_id;
-  const Status made = Done(connection.Query(
-      kInsertTraceWindow, {job_id, *window_id, steps.first, steps.count, trace.received_us}));
+  const Status made =
+      Done(connection.Query(kInsertTraceWindow, {job_id, *window_id, steps.first, steps.count,
+                                                 trace.received_us, steps.asked_by}));
   if (!made) return made.error();
   return window_id;
 }
@@ -191,6 +216,18 @@ Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t jo
   if (!rows) return rows.error();
   std::vector<TraceRow> traces;
   for (std::size_t i = 0; i < rows->size(); ++i) traces.push_back(ReadTrace(*rows, i));
+  return traces;
+}
+
+Result<std::vector<TraceEvidence>> ListEvidence(Connection& connection, std::int64_t job_id,
+                                                int most) {
+  const Result<Rows> rows = connection.QueryByKey(kListEvidence, {job_id, most});
+  if (!rows) return rows.error();
+  std::vector<TraceEvidence> traces;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const auto json = ParseJson(rows->Text(i, 2), {.bytes = 64 * 1024, .values = 1'000});
+    if (json) traces.push_back({rows->Int(i, 0), static_cast<int>(rows->Int(i, 1)), *json});
+  }
   return traces;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/json.h"
+#include "server/store/jobs/windows.h"
 #include "server/store/postgres/database.h"
 
 namespace stepscope {
@@ -37,6 +38,9 @@ struct StoredTrace {
 // The steps that a trace shows; no steps: both 0.
 struct TraceSteps {
   std::int64_t first = 0, count = 0;
+  // Who made the training record them: kAskedByPerson for a file that somebody imports. Traces of
+  // several ranks that somebody else asked for make one window.
+  std::string asked_by{kAskedByPerson};
 };
 
 // Stores a trace in the caller's transaction: in this window of traces or, without one, in a new
@@ -55,6 +59,16 @@ Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t jo
 // of traces.
 Result<TraceRow> FindTrace(Connection& connection, std::int64_t job_id, std::int64_t window_id,
                            std::optional<std::int64_t> rank);
+
+// What the rules are told of a trace: the member "evidence" of its summary.
+struct TraceEvidence {
+  std::int64_t window_id = 0;
+  int rank = 0;
+  Json evidence;
+};
+// The evidence of the newest windows, by window and rank; at most `most`.
+Result<std::vector<TraceEvidence>> ListEvidence(Connection& connection, std::int64_t job_id,
+                                                int most);
 
 struct TracePartRow {
   std::int64_t track = 0, number = 0, from_ns = 0, to_ns = 0, size = 0;

@@ -78,14 +78,28 @@ TEST(MarkMessage, ComesOutAsItWentIn) {
 }
 
 TEST(MarkMessage, CutShortAnywhereIsRefused) {
-  for (const MarkMessage& message : {MarkMessage(Hello()), MarkMessage(MarkNames{{{1, "augment"}}}),
-                                     MarkMessage(MarkFacts{{{"key", "value"}}}),
-                                     MarkMessage(MarkTrace{3, 1'000, 5, 1, 2, 3, "note"})}) {
+  for (const MarkMessage& message :
+       {MarkMessage(Hello()), MarkMessage(MarkNames{{{1, "augment"}}}),
+        MarkMessage(MarkFacts{{{"key", "value"}}}), MarkMessage(MarkNames{{{7, "decode"}}})}) {
     const std::string bytes = EncodeMarkMessage(message);
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       EXPECT_FALSE(DecodeMarkMessage(bytes.substr(0, length)).ok()) << length;
     }
   }
+}
+
+TEST(MarkMessage, ATraceOfAnEarlierPackageSaysNotWhoAsked) {
+  const std::string bytes =
+      EncodeMarkMessage(MarkTrace{0, 1'000, 5, 1, 2, 3, "note", "script", 70});
+  const std::size_t before = bytes.size() - 2 - 6 - 8;
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_EQ(DecodeMarkMessage(bytes.substr(0, length)).ok(), length == before) << length;
+  }
+  const auto old = DecodeMarkMessage(bytes.substr(0, before));
+  EXPECT_EQ(std::get<MarkTrace>(*old).by, "");
+  EXPECT_EQ(std::get<MarkTrace>(*old).slower_us, -1);
+  EXPECT_EQ(Decoded<MarkTrace>(*DecodeMarkMessage(bytes)).by, "script");
+  EXPECT_EQ(Decoded<MarkTrace>(*DecodeMarkMessage(bytes)).slower_us, 70);
 }
 
 TEST(MarkMessage, SkipsWhatLaterVersionsAdd) {

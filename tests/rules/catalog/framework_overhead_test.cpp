@@ -111,6 +111,27 @@ TEST(FrameworkOverhead, IsUnknownWhenTheHostShowsNoReason) {
       << verdict.sentence;
 }
 
+TEST(FrameworkOverhead, ByAWindowItIsKnown) {
+  Job job = MakeJob(Launching(60));
+  WindowFacts window{.window = 4, .of_device = true, .steps = 8};
+  window.step_s = 0.1;
+  window.wall_s = 1;
+  window.computing_s = 0.5;
+  window.host_late_s = 0.4;
+  window.short_gap_s = 0.1;
+  job.facts.windows = {window};
+  const auto bound = Judge(kRule, job).verdict;
+  EXPECT_EQ(bound.kind, VerdictKind::kFinding);
+  EXPECT_EQ(bound.sentence,
+            "The GPUs waited for launches 50.0 % of the time; the threshold is 15 %. In 8 steps of "
+            "window 4 the GPUs computed 50.0 % of the time, waited for launches 40.0 %, idled in "
+            "gaps of less than 10 us 10.0 %.");
+  EXPECT_EQ(bound.evidence["windows"]["steps"], 8);
+  job.facts.windows[0].host_late_s = 0;
+  job.facts.windows[0].other_idle_s = 0.4;
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
+}
+
 TEST(FrameworkOverhead, IsUnknownWithoutGpusStepsOrThreads) {
   Scenario none = Launching(95);
   none.gpus = 0;

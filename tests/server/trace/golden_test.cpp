@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 
 #include "core/base/json.h"
 #include "server/trace/breakdown.h"
 #include "server/trace/copies.h"
+#include "server/trace/evidence.h"
 #include "server/trace/kernels.h"
 #include "server/trace/launches.h"
 #include "server/trace/operators.h"
@@ -50,6 +52,36 @@ TEST_F(Golden, FilesAreReadWithoutAFault) {
     EXPECT_TRUE(trace.faults.empty()) << golden["trace"];
     EXPECT_GE(trace.steps.size(), 7) << golden["trace"];
   }
+}
+
+// The trainings' bottlenecks are known: each script had one built in.
+TEST_F(Golden, EvidenceNamesTheBottleneck) {
+  std::map<std::string, std::string> largest;
+  std::map<std::string, OrderedJson> evidence_of;
+  for (const auto& [golden, trace] : GoldenTraces()) {
+    const OrderedJson evidence = EvidenceOf(TraceLinks(trace));
+    EXPECT_EQ(evidence["of_device"], true);
+    double total = 0, most = 0;
+    for (const auto& [part, seconds] : evidence["seconds"].items()) {
+      total += seconds.get<double>();
+      const bool idle = part != "computing" && part != "exposed_communication";
+      if (!idle || seconds.get<double>() <= most) continue;
+      most = seconds.get<double>();
+      largest[golden["trace"]] = most > 0.05 * evidence["wall_seconds"].get<double>() ? part : "";
+    }
+    EXPECT_NEAR(total, evidence["wall_seconds"].get<double>(), 1e-6) << golden["trace"];
+    evidence_of[golden["trace"]] = evidence;
+  }
+  EXPECT_GT(evidence_of["device_to_host.json.gz"]["to_host_share"], 0.9);
+  const OrderedJson& back = evidence_of["device_to_host.json.gz"]["seconds"];
+  EXPECT_NEAR(back["exposed_copies"].get<double>(), 0.0886, 0.001);
+  EXPECT_NEAR(back["host_sync"].get<double>(), 0.0621, 0.001);
+  EXPECT_GT(evidence_of["host_to_device.json.gz"]["to_device_share"], 0.9);
+  EXPECT_GT(evidence_of["small_batch.json.gz"]["short_kernel_share"], 0.5);
+  EXPECT_EQ(largest["healthy.json.gz"], "");
+  EXPECT_EQ(largest["small_batch.json.gz"], "host_late");
+  EXPECT_EQ(largest["host_to_device.json.gz"], "exposed_copies");
+  EXPECT_EQ(largest["preprocessing.json.gz"], "host_data");
 }
 
 TEST_F(Golden, KernelsAreMet) {

@@ -63,6 +63,21 @@ TEST_F(TraceSenderTest, SendsTheFileWithItsWindowAndWhatItCost) {
                         "20training%20ended "));
 }
 
+TEST_F(TraceSenderTest, SaysWhoAskedWhereTheServiceDidNot) {
+  TraceSender sender({.server = server_.url()}, "bert", clock_);
+  RankTrace trace = TraceOf(FileOf("{\"traceEvents\": []}"));
+  trace.said.window = 0;
+  trace.said.note.clear();
+  trace.said.by = "script";
+  trace.said.slower_us = 70;
+  sender.Add(std::move(trace));
+  sender.Finish(30s);
+  ASSERT_THAT(Heads(), SizeIs(1));
+  EXPECT_THAT(Heads()[0],
+              HasSubstr("traces?file=step-1000-rank-2.json&rank=2&first_step=1000&steps=5&"
+                        "start_us=900&stop_us=1200&save_us=3500&by=script&slower_us=70 "));
+}
+
 TEST_F(TraceSenderTest, TriesAgainWhileTheServiceIsBusyButNotWhenItRefuses) {
   answers_ = {503, 201, 409};
   TraceSender sender({.server = server_.url()}, "bert", clock_);

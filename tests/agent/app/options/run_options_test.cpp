@@ -1,5 +1,6 @@
 #include "agent/app/options/run_options.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +9,8 @@
 
 namespace stepscope {
 namespace {
+
+using ::testing::HasSubstr;
 
 Result<RunOptions> Read(std::vector<const char*> words) {
   const std::vector<Option> table = JoinRows({RunOptionTable(), EveryRows()});
@@ -33,6 +36,35 @@ TEST(RunOptions, HasGoodDefaults) {
   EXPECT_TRUE(options->python_hooks);
   EXPECT_FALSE(options->node.empty());
   EXPECT_EQ(options->command, (std::vector<std::string>{"python", "--x", "--"}));
+}
+
+TEST(RunOptions, WindowsAreAskedForUnlessTheyAreOffAndAutomaticWhereThatIsSaid) {
+  const auto allowed = [](std::vector<const char*> more) {
+    std::vector<const char*> words = {"--server", "http://h", "--job", "j"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {"--", "python"});
+    return AllowedWords(Read(words)->allowed);
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(allowed({}), (Words{"interval", "spans", "window"}));
+  EXPECT_EQ(allowed({"--windows", "auto"}), (Words{"interval", "spans", "window", "automatic"}));
+  EXPECT_EQ(allowed({"--windows", "auto", "--allow", "spans"}), (Words{"spans"}));
+  EXPECT_EQ(allowed({"--windows", "off"}), (Words{"interval", "spans"}));
+  EXPECT_THAT(RunOptionsError({"--windows", "on", "--", "x"}), HasSubstr("not auto, ask or off"));
+}
+
+TEST(RunOptions, AScheduleHasAFirstStepAndAFewSteps) {
+  const auto schedule = Read({"--server", "http://h", "--job", "j", "--start-step", "1000",
+                              "--num-steps", "8", "--", "python"});
+  EXPECT_EQ(ToRequest(schedule->schedule), "window 8 steps from step 1000 for window 0");
+  EXPECT_EQ(ToRequest(WindowSchedule{}), "");
+  for (const char* wrong : {"0", "9", "-1", "x", "3x", "99999999999999999999"}) {
+    EXPECT_THAT(RunOptionsError({"--start-step", "1", "--num-steps", wrong, "--", "x"}),
+                HasSubstr("must be 1 to 8"));
+  }
+  EXPECT_THAT(RunOptionsError({"--start-step", "1e3", "--", "x"}), HasSubstr("must be 0 to"));
+  EXPECT_THAT(RunOptionsError({"--start-step", "1", "--windows", "off", "--", "x"}),
+              HasSubstr("contradicts --windows off"));
 }
 
 TEST(RunOptions, SwitchesTheHooksOff) {

@@ -62,6 +62,63 @@ TEST_F(TracesTest, OfAWindowThatWasAskedForComesWithWhatItCost) {
   EXPECT_EQ(StatusOf(Import(TraceOfRank(3, 9), query)), 409) << "one of a rank";
 }
 
+TEST_F(TracesTest, RanksWhoseScriptAskedForTheSameStepsMakeOneWindow) {
+  const std::string query = "&first_step=7&steps=1&by=script&slower_us=2500";
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(0), "?rank=0" + query)), 201);
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(1), "?rank=1" + query)), 201);
+  const Json window = Get("/1");
+  EXPECT_EQ(window["what"], "operators");
+  EXPECT_EQ(window["asked_by"], "script");
+  EXPECT_EQ(window["start_step"], 7);
+  EXPECT_EQ(window["traces"].size(), 2u);
+  EXPECT_EQ(window["traces"][1]["capture"]["slower_seconds"], 0.0025);
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(0, 5), "?rank=0" + query)), 201);
+  EXPECT_EQ(Get("")["items"].size(), 2u) << "a second run of the same steps";
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(1, 6), "?rank=1&first_step=7&steps=1&by=schedule")), 201);
+  EXPECT_EQ(Get("/3")["asked_by"], "schedule");
+  EXPECT_EQ(StatusOf(Import(TraceOfRank(1, 8), "?by=person")), 400);
+}
+
+TEST_F(TracesTest, AStepThatWasNotRecordedWholeIsNoStep) {
+  auto events = Events();
+  events.push_back({"user_annotation", "ProfilerStep#8", "1", "1", 401, 2});
+  const std::string text = TraceText(events, "\"distributedInfo\": {\"rank\": 0}");
+  ASSERT_EQ(StatusOf(Import(text, "?first_step=7&steps=1&by=start_profiling")), 201);
+  EXPECT_EQ(Get("/1")["traces"][0]["step_count"], 1);
+  EXPECT_EQ(Get("/1")["num_steps"], 1);
+}
+
+TEST_F(TracesTest, TwoWindowsAreCompared) {
+  Import(TraceOfRank(0));
+  Import(TraceOfRank(0, 5));
+  const Json compared = Get("/1/compare?with=2");
+  EXPECT_EQ(compared["before"]["window"], "1");
+  EXPECT_EQ(compared["after"]["steps"], 1);
+  EXPECT_EQ(compared["step"]["change"], "unsure");
+  EXPECT_EQ(compared["kernels"]["rows"].size(), 1u) << "the other one's launch is not known";
+  EXPECT_EQ(compared["kernels"]["counts"]["unsure"], 1);
+  EXPECT_EQ(compared["operators"]["rows"][0]["name"], "aten::mm");
+  const auto status = [&](const std::string& rest) {
+    return StatusOf(service_.Get(kMlpWindows + rest));
+  };
+  EXPECT_EQ(status("/1/compare"), 400);
+  EXPECT_EQ(status("/1/compare?with=0"), 400);
+  EXPECT_EQ(status("/1/compare?with=9"), 404);
+  EXPECT_EQ(status("/1/compare?with=2&with_rank=1"), 404);
+  Import(TraceText({{"cpu_op", "aten::mm", "1", "1", 1, 5}}));
+  EXPECT_EQ(status("/1/compare?with=3"), 404) << "it has no steps";
+}
+
+TEST_F(TracesTest, RanksOfAWindowAreLaidSideBySide) {
+  Import(TraceOfRank(0), "?rank=0");
+  Import(TraceOfRank(1, 5), "?rank=1&window=1");
+  const Json ranks = Get("/1/ranks");
+  EXPECT_EQ(ranks["traces"], 2);
+  EXPECT_EQ(ranks["ranks"], Json::array()) << "they have no collective";
+  EXPECT_EQ(ranks["total"], 0);
+  EXPECT_EQ(StatusOf(service_.Get(std::string(kMlpWindows) + "/2/ranks")), 404);
+}
+
 TEST_F(TracesTest, AFileBecomesAWindowWithAnswers) {
   const std::string answer = Import(Gzipped(TraceOfRank(3)), "?file=t.json.gz");
   ASSERT_EQ(StatusOf(answer), 201) << answer;

@@ -1,0 +1,128 @@
+// GET /jobs/{name}/windows/{id}/compare and .../ranks: several traces side by side.
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/api/http/answer.h"
+#include "server/api/http/find_job.h"
+#include "server/api/http/query.h"
+#include "server/api/http/routes.h"
+#include "server/api/windows/trace_reads.h"
+#include "server/store/jobs/windows.h"
+#include "server/trace/compare/aligned_ranks.h"
+#include "server/trace/compare/compare_windows.h"
+#include "server/trace/trace_parts.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostRanks = 64;  // laid side by side, the lowest ones
+constexpr QueryParameter kMostRows = {"limit", QueryParameter::kInteger, 1, 2'000};
+constexpr QueryParameter kCompareQuery[] = {
+    {"rank", QueryParameter::kInteger, 0, 1'048'575},
+    {"with", QueryParameter::kInteger, 1, kMostWindows},
+    {"with_rank", QueryParameter::kInteger, 0, 1'048'575},
+    kMostRows,
+};
+constexpr QueryParameter kRanksQuery[] = {kMostRows};
+
+// The text of an answer that was stored of a trace.
+Result<std::string> ReadText(Connection& connection, std::int64_t job_id, const TraceRow& trace,
+                             std::string_view part) {
+  const auto parts = LoadParts(connection, job_id, trace.window_id, trace.rank, part);
+  if (!parts) return parts.error();
+  if (parts->empty()) {
+    return NotFound(
+        Format("what this needs of window {} is not there: it is too old, or was stored by an "
+               "older version",
+               trace.window_id));
+  }
+  const auto text = DecodeText(parts->front().payload, parts->front().size);
+  return text ? text : Result<std::string>(Internal(text.error().message));
+}
+
+Result<StepTable> LoadStepTable(Connection& connection, std::int64_t job_id,
+                                const TraceRow& trace) {
+  const Result<std::string> text = ReadText(connection, job_id, trace, "step_table");
+  if (!text) return text.error();
+  Result<StepTable> table = ReadStepTable(*text);
+  if (!table) return Internal(table.error().message);
+  if (!table->walls.empty()) return table;
+  return NotFound(
+      Format("window {} has no steps: windows are compared step by step", trace.window_id));
+}
+
+OrderedJson SideJson(const TraceRow& trace, const StepTable& table) {
+  return {{"window", std::to_string(trace.window_id)},
+          {"rank", trace.rank},
+          {"steps", table.walls.size()}};
+}
+
+Result<Reply> ReadComparison(const Api&, Connection& connection, const Request& request,
+                             const PathParameters& path) {
+  const Query query(request, kCompareQuery);
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  const Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  const Result<std::int64_t> id = ReadId(path, "window");
+  if (!id) return id.error();
+  const auto before = FindTrace(connection, job->job_id, *id, query.MaybeInt("rank"));
+  if (!before) return before.error();
+  const auto with = query.MaybeInt("with");
+  if (!with) return Query::Refuse(request, "with", "is missing: the window to compare with");
+  const auto other_rank = query.MaybeInt("with_rank");
+  const auto after =
+      FindTrace(connection, job->job_id, *with, other_rank ? other_rank : query.MaybeInt("rank"));
+  if (!after) return after.error();
+  const auto one = LoadStepTable(connection, job->job_id, *before);
+  if (!one) return one.error();
+  const auto other = LoadStepTable(connection, job->job_id, *after);
+  if (!other) return other.error();
+
+  OrderedJson json = {{"before", SideJson(*before, *one)}, {"after", SideJson(*after, *other)}};
+  const auto most = static_cast<std::size_t>(query.Int("limit", 200));
+  const OrderedJson compared = ToJson(CompareWindows(*one, *other), most);
+  for (const auto& [key, value] : compared.items()) json[key] = value;
+  return JobReply(*job, json);
+}
+
+Result<Reply> ReadRanks(const Api&, Connection& connection, const Request& request,
+                        const PathParameters& path) {
+  const Query query(request, kRanksQuery);
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  const Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  const Result<std::int64_t> id = ReadId(path, "window");
+  if (!id) return id.error();
+  const auto found = FindTrace(connection, job->job_id, *id, std::nullopt);
+  if (!found) return found.error();
+  const auto traces = ListTraces(connection, job->job_id, *id, *id);
+  if (!traces) return traces.error();
+  std::vector<RankEvents> ranks;
+  for (const TraceRow& trace : *traces) {
+    if (ranks.size() == kMostRanks) break;
+    const Result<std::string> text = ReadText(connection, job->job_id, trace, "collective_events");
+    if (!text) return text.error();
+    auto events = ReadCollectiveEvents(*text);
+    if (!events) return Internal(events.error().message);
+    ranks.push_back({trace.rank, std::move(*events)});
+  }
+  OrderedJson json = {{"window", std::to_string(*id)}, {"traces", traces->size()}};
+  const auto most = static_cast<std::size_t>(query.Int("limit", 200));
+  const OrderedJson aligned = ToJson(AlignRanks(ranks), most);
+  for (const auto& [key, value] : aligned.items()) json[key] = value;
+  return JobReply(*job, json);
+}
+
+}  // namespace
+
+std::vector<Route> ComparisonRoutes(const Api& api) {
+  return {
+      ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/windows/{id}/compare",
+                  ReadComparison),
+      ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/windows/{id}/ranks", ReadRanks)};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,131 @@
+#include "server/evaluate/window_asker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "server/evaluate/window_choice.h"
+#include "server/store/jobs/windows.h"
+#include "server/store/rules/rules.h"
+#include "server/store/steps/steps.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostJobs = 10'000, kMostSteps = 50'000;
+constexpr std::string_view kNodeFacts[] = {"allows", "gpus"};
+constexpr std::string_view kRankFacts[] = {"window_slowdown"};
+// Steps are read of the shortest of these that has enough of them.
+constexpr Duration kLookBack[] = {15s, 2min, 1h};
+
+bool HasGpus(const std::vector<NodeRow>& nodes) {
+  return std::ranges::any_of(nodes, [](const NodeRow& node) {
+    const auto gpus = node.facts.find("gpus");
+    return gpus != node.facts.end() && gpus->is_array() && !gpus->empty();
+  });
+}
+
+Result<StepPulse> ReadPulse(Connection& connection, std::int64_t job_id, int rank, Time now) {
+  StepPulse pulse;
+  for (const Duration back : kLookBack) {
+    const auto steps = ReadSteps(connection, {.job_id = job_id,
+                                              .rank = rank,
+                                              .after_us = ToMicros(now - back),
+                                              .most_rows = kMostSteps});
+    if (!steps) return steps.error();
+    pulse = PulseOf(*steps);
+    if (pulse.count >= static_cast<std::size_t>(kEarlyAfter)) break;
+  }
+  return pulse;
+}
+
+// Why the newest window that the service asked for has no trace; "" where it has one, is open, or
+// only came too late.
+Result<std::string> WhyUnrecorded(Connection& connection, const JobRow& job,
+                                  const std::vector<NodeRow>& nodes,
+                                  const std::vector<WindowCost>& windows, std::int64_t now_us) {
+  if (windows.empty() || windows.front().ranks > 0) return std::string();
+  const auto window = FindWindow(connection, job.job_id, windows.front().window_id);
+  if (!window) return window.error();
+  const WindowState state = WindowStateOf(*window, job, nodes, now_us);
+  if (state.status == WindowStatus::kOpen) return std::string();
+  const bool late = state.reason.find("had begun") != std::string::npos;
+  return late ? std::string() : state.reason;
+}
+
+Result<WindowSituation> ReadSituation(Connection& connection, const JobRow& job,
+                                      const std::vector<NodeRow>& nodes, Time now) {
+  WindowSituation situation{.now = now,
+                            .began = FromMicros(job.started_us.value_or(job.created_us)),
+                            .gpus = HasGpus(nodes)};
+  const auto ranks = ListRanks(connection, job.job_id, kRankFacts);
+  if (!ranks) return ranks.error();
+  for (const RankRow& rank : *ranks) {
+    const auto said = rank.facts.find("window_slowdown");
+    if (said == rank.facts.end() || !said->is_string()) continue;
+    situation.slowdown = Format("rank {}: {}", rank.rank, said->get<std::string>());
+  }
+  auto windows = ListWindowCosts(connection, job.job_id);
+  if (!windows) return windows.error();
+  situation.windows = std::move(*windows);
+  auto unrecorded = WhyUnrecorded(connection, job, nodes, situation.windows, ToMicros(now));
+  if (!unrecorded) return unrecorded.error();
+  situation.unrecorded = std::move(*unrecorded);
+  const auto rules = ListRuleStatuses(connection, job.job_id);
+  if (!rules) return rules.error();
+  for (const RuleStateRow& rule : *rules) {
+    if (rule.status == RuleStatus::kIssuesFound) situation.fired.push_back(rule.config.rule);
+  }
+  if (ranks->empty()) return situation;
+  const auto pulse = ReadPulse(connection, job.job_id, ranks->front().rank, now);
+  if (!pulse) return pulse.error();
+  situation.steps = *pulse;
+  return situation;
+}
+
+// A conflict is another window, which is fine.
+Status Ask(Connection& connection, const JobRow& job, const WindowChoice& choice,
+           std::int64_t now_us) {
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  const auto asked = AskForWindow(
+      connection, job.job_id, {*choice.start_step, kAutomaticSteps, true, choice.asked_by}, now_us);
+  if (!asked && asked.error().code == Code::kConflict) return {};
+  if (!asked) return asked.error();
+  if (const Status committed = transaction->Commit(); !committed) return committed;
+  LogInfo("job {}: asks for window {} by itself: {} steps from step {} ({})", job.name,
+          asked->window.window_id, kAutomaticSteps, *choice.start_step, choice.asked_by);
+  return {};
+}
+
+}  // namespace
+
+bool WindowAsker::IsDue(std::int64_t job_id) {
+  const SteadyTime now = clock_.Steady();
+  return looked_.Change([&](std::map<std::int64_t, SteadyTime>& looked) {
+    const auto known = looked.find(job_id);
+    if (known != looked.end() && now - known->second < kLook) return false;
+    if (looked.size() >= kMostJobs) looked.clear();
+    looked[job_id] = now;
+    return true;
+  });
+}
+
+Status WindowAsker::Consider(Connection& connection, std::int64_t job_id) {
+  if (!IsDue(job_id)) return {};
+  const auto job = LoadJob(connection, job_id);
+  if (!job) return job.error();
+  if (HasEnded(job->status)) return {};
+  const auto nodes = ListNodes(connection, job_id, kNodeFacts);
+  if (!nodes) return nodes.error();
+  if (!AllowsAutomatic(*nodes)) return {};
+  const Time now = clock_.Now();
+  const auto situation = ReadSituation(connection, *job, *nodes, now);
+  if (!situation) return situation.error();
+  const WindowChoice choice = ChooseWindow(*situation);
+  if (const Status noted = NoteWindow(connection, job_id, choice.note); !noted) return noted;
+  return choice.start_step ? Ask(connection, *job, choice, ToMicros(now)) : Status();
+}
+
+}  // namespace stepscope
