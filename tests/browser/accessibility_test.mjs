@@ -85,6 +85,16 @@ const kStates = {
   },
 };
 
+/** By how many pixels an element sticks out of its parent, sideways; 0 where there is none. */
+function cutOff(page, selector) {
+  return page.evaluate((wanted) => {
+    const element = document.querySelector(wanted);
+    if (!element) return 0;
+    const [box, room] = [element, element.parentElement].map((each) => each.getBoundingClientRect());
+    return Math.max(0, room.left - box.left, box.right - room.right);
+  }, selector);
+}
+
 for (const [name, { path, ...states }] of Object.entries(kStates)) {
   for (const [state, [prepare, ready]] of Object.entries(states)) {
     for (const width of [1280, 390]) {
@@ -98,6 +108,7 @@ for (const [name, { path, ...states }] of Object.entries(kStates)) {
           await page.waitForLoadState("networkidle");
           assert.deepEqual(await axeViolations(page), []);
           assert.ok((await sidewaysScroll(page)) <= 0, "the page scrolls sideways");
+          assert.ok((await cutOff(page, ".bar nav a[aria-current]")) <= 1, "the link of this page is cut off");
           assert.ok((await layoutShift(page)) <= 0.01, `layout shift ${await layoutShift(page)}`);
           await assertClean(page);
           await page.context().close();

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Account } from "./account";
 import { signedOut } from "./api";
 import type { TimeZone } from "./format";
@@ -44,8 +44,13 @@ function Zone() {
 }
 
 function NavLink({ href, word, here }: { href: string; word: string; here: boolean }) {
+  const link = useRef<HTMLAnchorElement>(null);
+  // On a narrow screen the links scroll sideways.
+  useEffect(() => {
+    if (here) link.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [here]);
   return (
-    <a href={href} aria-current={here ? "page" : undefined}>
+    <a ref={link} href={href} aria-current={here ? "page" : undefined}>
       {word}
     </a>
   );
