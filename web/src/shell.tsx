@@ -1,16 +1,15 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Account } from "./account";
 import { signedOut } from "./api";
 import type { TimeZone } from "./format";
-import { Help } from "./help";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
 import { match, navigate, path, setKeys } from "./router";
 import { isAdmin, mayChange } from "./session";
 import { nextTheme, themeChoice, zoneOf } from "./settings";
-import { FaultBar } from "./states";
+import { FaultBar, reportFault } from "./states";
 
 const kThemeIcons = { system: "half", light: "sun", dark: "moon" } as const;
 const kZones: readonly (readonly [TimeZone, string])[] = [
@@ -90,10 +89,11 @@ function Bar({ showHelp }: { readonly showHelp: () => void }) {
 }
 
 export function Shell({ children }: { readonly children: ComponentChildren }) {
-  const help = useSignal(false);
+  const help = useSignal<FunctionComponent<{ readonly close: () => void }> | null>(null);
+  const showHelp = () => void import("./help").then(({ Help }) => (help.value = Help), reportFault);
   const keys = useMemo(
     () => [
-      { keys: "?", help: "Show this list", act: () => (help.value = true) },
+      { keys: "?", help: "Show this list", act: showHelp },
       { keys: "g j", help: "Go to the jobs", act: () => navigate("/jobs") },
       { keys: "g c", help: "Go to the comparison", act: () => navigate("/compare") },
       { keys: "g f", help: "Go to the fleet", act: () => navigate("/fleet") },
@@ -103,17 +103,18 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
     [help],
   );
   useShortcuts(keys);
+  const Help = help.value;
   return (
     <>
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <Bar showHelp={() => (help.value = true)} />
+      <Bar showHelp={showHelp} />
       <main id="content" tabIndex={-1}>
         {children}
       </main>
       <FaultBar />
-      {help.value ? <Help close={() => (help.value = false)} /> : null}
+      {Help ? <Help close={() => (help.value = null)} /> : null}
     </>
   );
 }

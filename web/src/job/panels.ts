@@ -34,14 +34,14 @@ export interface Panel {
 /** Up to this many cores are asked for one by one; above, the node's mean is used instead. */
 export const kMostCores = 32;
 const kMostLines = 5;
-const kNoSamples = "No samples in this span of time.";
+export const kNoSamples = "No samples in this span of time.";
 /** Above this many nodes or GPUs the service folds the series of a metric into one. */
 const kMostNodes = 16;
 const kMostGpus = 40;
 
 type Source = readonly Series[];
 
-function seriesOf(source: Source, metric: string): readonly Series[] {
+export function seriesOf(source: Source, metric: string): readonly Series[] {
   return source.filter((series) => series.metric === metric && series.times_us.length > 0);
 }
 
@@ -64,10 +64,10 @@ function banded(series: readonly Series[], around: readonly Series[], label: str
 
 /** The number of measured series, also when the service folded them. */
 const countOf = (series: readonly Series[]) => series.reduce((total, { of: many }) => total + (many ?? 1), 0);
-const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
+export const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
 
 /** The traces of a metric. One series has a line with its band, a few have a line each, many have one mean with one band. */
-function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs" | "ranks" | "series"): readonly Trace[] {
+export function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs" | "ranks" | "series"): readonly Trace[] {
   const many = countOf(series);
   if (many === 0) return [];
   if (many === 1) return [banded(series, series, one)];
@@ -217,7 +217,7 @@ export function metricsOf(job: Job, tab: Tab = "system"): readonly string[] {
 }
 
 /** The threshold of the first Custom rule of the job that judges this metric. */
-function customThreshold(rules: readonly JudgedRule[], metric: string): Threshold | null {
+export function customThreshold(rules: readonly JudgedRule[], metric: string): Threshold | null {
   const custom = rules.find(({ rule, parameters }) => rule === "Custom" && parameters["metric"] === metric);
   const value = custom?.parameters["threshold"];
   if (custom === undefined || typeof value !== "number") return null;
@@ -251,14 +251,4 @@ export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[
     threshold: thresholdOf(rules, row),
     empty: emptyReason(job, metrics, row),
   }));
-}
-
-/** The chart of a custom metric, whose name is "user." and a title. */
-export function customMetricPanel(metric: string, metrics: Metrics, rules: readonly JudgedRule[]): Panel {
-  const found = seriesOf(metrics.series, metric);
-  return {
-    id: metric, title: metric.slice(5), note: metric, unit: "",
-    traces: spread(found, found[0]?.node ? nameOf(found[0]) : "Value", "series"),
-    threshold: customThreshold(rules, metric), sparse: true, free: true, empty: kNoSamples,
-  };
 }

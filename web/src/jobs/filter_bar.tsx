@@ -1,10 +1,10 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { listRules } from "../api";
+import { address, listRules } from "../api";
 import { Icon } from "../icons";
 import { valueOf } from "../query";
 import { search, setKeys } from "../router";
-import { kAnyRule, kSpans, kStatuses, kVerdicts } from "./filters";
+import { asParameters, kAnyRule, kSpans, kStatuses, kVerdicts } from "./filters";
 
 const kTypingPauseMs = 150;
 
@@ -162,6 +162,9 @@ export function FilterBar() {
       <StatusFilter />
       <RuleFilter />
       <Created />
+      <a class="button" href={address("/jobs", { ...asParameters(search.value, Date.now()), limit: 500, format: "csv" })} download="jobs.csv">
+        CSV
+      </a>
     </form>
   );
 }

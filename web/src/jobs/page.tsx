@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { address } from "../api";
 import { ago, count, plural } from "../format";
 import { useShortcuts } from "../keys";
 import { valueOf, withKeys } from "../query";
@@ -9,7 +8,7 @@ import { session } from "../session";
 import { now } from "../settings";
 import { Empty, Fault, Loading } from "../states";
 import { FilterBar } from "./filter_bar";
-import { asParameters, inWords, isFiltered, kCleared, listKey } from "./filters";
+import { inWords, isFiltered, kCleared, listKey } from "./filters";
 import { type List, openList } from "./list";
 import { RemovedJobs } from "./removed";
 import { JobTable } from "./table";
@@ -79,10 +78,7 @@ function Freshness({ list }: { readonly list: List }) {
   const some = page.total > page.items.length ? `${count(page.items.length)} of ${plural(page.total, "job")}` : plural(page.total, "job");
   return (
     <p class="faint list-note">
-      {some} · updated {ago((now.value - okAt) / 1000)} ·{" "}
-      <a href={address("/jobs", { ...asParameters(search.value, okAt), limit: 500, format: "csv" })} download="jobs.csv">
-        CSV
-      </a>
+      {some} · updated {ago((now.value - okAt) / 1000)}
     </p>
   );
 }

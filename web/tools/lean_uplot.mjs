@@ -1,0 +1,42 @@
+// Takes out of uPlot what no chart here uses, a quarter of its size: times as dates, other scales than linear, legends, scatter plots,
+// other lines than straight ones, and what it offers to programs. Each cut must be found as often as it says, so that a new version of
+// uPlot in which the code looks otherwise stops the build.
+
+const kModule = /uplot[\\/]dist[\\/]uPlot\.esm\.js$/;
+
+/** [what it is, how it looks, what takes its place, how often it is there] */
+const kCuts = [
+  ["smooth lines", /\t\(paths\.spline[^\n]*\n/g, "", 1],
+  ["bars", /\t\(paths\.bars[^\n]*\n/g, "", 1],
+  ["stairs", /\t\(paths\.stepped[^\n]*\n/g, "", 1],
+  ["functions for programs", /uPlot\.(join|addGap|clipGaps|fmtDate|tzDate|rangeLog|rangeAsinh|orient|assign|fmtNum|rangeNum)\s*= \w+;/g, "", 11],
+  ["times as dates", /const FEAT_TIME          = true;/g, "const FEAT_TIME = false;", 1],
+  ["steps of dates", /= genTimeStuffs\((1|1e-3)\);/g, "= [[], null, null];", 2],
+  ["words for dates", /\tconst _tzDate  = [\s\S]*?const _timeSeriesVal [^\n]*\n/g, "", 1],
+  ["scales of dates", /let isTime = [^;]*;/g, "const isTime = false;", 3],
+  ["scales that are not linear", /\b(\w+\.)?distr ==\s+(2|3|4|100)(?=\W)/g, "false", 30],
+  ["marks of a logarithmic scale", /sc\.distr >= 3/g, "false", 1],
+  ["axes that are not linear", /xScaleDistr == \d/g, "false", 6],
+  ["words for numbers", /\b([as]v) \|\| num(Axis|Series)Vals?\b/g, "$1", 2],
+  ["legends", /const showLegend = legend\.show;/g, "const showLegend = false;", 1],
+  ["scatter plots", /\bmode == 2\b/g, "false", 16],
+  ["the kind of a plot", /\bmode == 1\b/g, "true", 15],
+];
+
+/** The text of uPlot without those parts. Throws where a cut does not fit. */
+export function leanUplot(text) {
+  return kCuts.reduce((code, [what, form, instead, times]) => {
+    const found = code.match(form)?.length ?? 0;
+    if (found !== times) throw new Error(`uPlot: ${what}: found ${found} times, not ${times}; look at tools/lean_uplot.mjs`);
+    return code.replace(form, instead);
+  }, text);
+}
+
+/** The plugin for Vite; only what is built is made smaller. */
+export function leanUplotPlugin() {
+  return {
+    name: "lean-uplot",
+    apply: "build",
+    transform: (code, id) => (kModule.test(id) ? { code: leanUplot(code), map: null } : null),
+  };
+}
