@@ -9,6 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import demo_window
 from building import ROOT, Failed, build, tail
 from demo_security import Security
 from description import FINAL_JOB, describe, is_over, rule_status
@@ -20,6 +21,7 @@ RULE = "DataloaderBottleneck"
 EVENT = "rule.issues_found"
 START_SECONDS = 60
 AFTER_TRAINING_SECONDS = 45
+WINDOW_SECONDS = 60
 PAUSE = 0.5
 SAY_EVERY = 4
 
@@ -155,6 +157,25 @@ class Demo:
         if self.security and not self.options.once:
             say(f"sign in with: {self.security.token('reader', 'demo-page')}")
 
+    def show_window(self):
+        """Inside the step, where a PyTorch is there that records it."""
+        if reason := demo_window.why_none():
+            say(f"  {reason}")
+            return
+        job = f"{self.job}-window"
+        command = [self.programs / "stepscope-agent", "run", "--server", self.client.url, "--job", job]
+        command += self.security.agent_options() if self.security else []
+        agent = self.start(command + demo_window.command(), "window", cwd=self.folder)
+        deadline = time.monotonic() + demo_window.SECONDS + WINDOW_SECONDS
+        while time.monotonic() < deadline:
+            ended = agent.poll() is not None
+            shown = demo_window.lines(self.client, job) if self.client.job(job) else []
+            if shown or (ended and agent.returncode != 0):
+                break
+            time.sleep(PAUSE)
+        for line in shown or [f"the window did not come:\n{tail(self.folder / 'window.log')}"]:
+            say(f"  {line}")
+
     def missing(self):
         """The things that the run should have shown and did not."""
         job = self.client.job(self.job)
@@ -175,6 +196,7 @@ class Demo:
         self.register_webhook()
         self.part("train", self.train)
         self.part("judge", self.judge)
+        self.part("record a window", self.show_window)
         self.show()
         missing = self.missing()
         for each in missing:

@@ -65,3 +65,15 @@ def test_a_window_describes_itself(window, client):
     assert client.job("traced").windows()["what"].tolist() == ["trace"]
     with pytest.raises(Problem, match="no trace of rank 5"):
         window.kernels(rank=5)
+
+
+def test_windows_are_compared_and_ranks_laid_side_by_side(service, window):
+    again = {"traceEvents": [*TRACE["traceEvents"], span("cpu_op", "aten::relu", 40, 5)]}
+    other = send(service, "/jobs/traced/traces?rank=3", again, "application/octet-stream")
+    rows = window.compare(other["id"], rows="operators", rank=3)
+    assert dict(zip(rows["name"], rows["change"])) == {"aten::relu": "added", "aten::mm": "unsure"}
+    assert rows["after"].tolist()[0] == pytest.approx(5e-6) and rows["noise"].isna().all()
+    assert window.compare(window)["difference"].tolist() == [0.0]
+    assert len(window.ranks()) == 0
+    with pytest.raises(ValueError, match="not kernels or operators"):
+        window.compare(other["id"], rows="spans")

@@ -18,6 +18,11 @@ _PARTS = (
     "computing", "exposed_communication", "exposed_copies", "host_late", "host_sync", "host_data", "short_gap", "other_idle",
 )
 _SPANS = ("track", "kind", "name", "start_ns", "duration_ns", "correlation")
+_COMPARED = (
+    "name", "change", "before_seconds", "after_seconds", "difference_seconds", "noise_seconds", "before_calls", "after_calls",
+)
+_RANKS = ("rank", "offset_seconds", "residual_seconds", "shared", "last", "late_seconds", "waited_seconds")
+_MOST_COMPARED = 2000
 _MOST_ROWS = 5000  # of one answer
 
 
@@ -74,10 +79,27 @@ class Window:
             frame[column] = frame.pop(column + "_ns").astype("float64") / 1e9
         return frame[["track", "kind", "name", "start", "duration", "correlation"]]
 
+    def compare(self, other: Union[str, int, "Window"], rows: str = "kernels", rank: Optional[int] = None) -> Any:
+        """What a step takes in this window and in the other one, by kernel or, with `rows="operators"`, by operator: name, change (added,
+        gone, slower, faster, same, unsure), before, after, difference, noise, before_calls, after_calls."""
+        if rows not in ("kernels", "operators"):
+            raise ValueError(f"rows is {rows!r}, not kernels or operators")
+        other_id = other.id if isinstance(other, Window) else str(other)
+        answer = self._service.get(f"{self._path}/compare", limit=_MOST_COMPARED, **_given(rank=rank), **{"with": other_id})
+        return _without_unit(table(answer[rows]["rows"], _COMPARED), _COMPARED)
+
+    def ranks(self) -> Any:
+        """The ranks of the window on one clock: rank, offset, residual, shared (collectives), last (to how many it came last), late (by
+        how much, in all), waited."""
+        return _without_unit(table(self._service.get(f"{self._path}/ranks")["ranks"], _RANKS), _RANKS)
+
     def _rows(self, path: str, rows: str, columns: Sequence[str], **query: Any) -> Any:
         items = self._service.get(f"{self._path}/{path}", limit=_MOST_ROWS, **_given(**query))[rows]
-        frame = table(items, columns)
-        return frame.rename(columns={name: name[: -len("_seconds")] for name in columns if name.endswith("_seconds")})
+        return _without_unit(table(items, columns), columns)
+
+
+def _without_unit(frame: Any, columns: Sequence[str]) -> Any:
+    return frame.rename(columns={name: name[: -len("_seconds")] for name in columns if name.endswith("_seconds")})
 
 
 def _given(**query: Any) -> Dict[str, Any]:
