@@ -44,10 +44,10 @@ function Zone() {
 
 function NavLink({ href, word, here }: { href: string; word: string; here: boolean }) {
   const link = useRef<HTMLAnchorElement>(null);
-  // On a narrow screen the links scroll sideways.
+  // On a narrow screen the links scroll sideways; others come when it is known what the reader may do.
   useEffect(() => {
     if (here) link.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [here]);
+  });
   return (
     <a ref={link} href={href} aria-current={here ? "page" : undefined}>
       {word}
