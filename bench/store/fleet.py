@@ -114,7 +114,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=100_000)
     parser.add_argument("--requests", type=int, default=100, help="of each call and tab in a round")
-    parser.add_argument("--tabs", type=int, default=1, help="that ask at once; the service sums up four at a time")
+    parser.add_argument("--tabs", type=int, default=1, help="that ask at once, without a pause")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where the database is; a temporary one when left out")
     options = parser.parse_args()

@@ -67,7 +67,7 @@ const kStates = {
     path: "/alerts",
     data: [() => {
       service.alerts.webhooks = [{ id: "1", url: `https://alerts.example.com/${"long-".repeat(30)}`, events: ["job.failed"], enabled: true, note: "", created: "", created_us: kStart }];
-      service.alerts.deliver("1", "1", { event: "job.failed", job: "mlp-demo", state: "dead", attempts: [{ at: null, at_us: kStart, status: 500, duration_ms: 84, answer: "no", error: null }] });
+      service.alerts.deliver("1", "1", { event: "job.failed", job: "mlp-demo", state: "dead", attempts: [{ at: null, at_us: kStart, status: null, duration_ms: 84, answer: null, error: "host 'alerts.example.com' not found (Name or service not known); the service asks its resolver once more" }] });
     }, ".alert-hook"],
     empty: [() => {}, "#hooks-title"],
     error: [() => service.fail(/\/webhooks/), ".notice"],

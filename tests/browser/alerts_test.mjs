@@ -87,3 +87,23 @@ test("a reader is told that alerts are for operators, and has no link to them", 
   await page.getByRole("heading", { name: "Alerts are for operators" }).waitFor();
   assert.equal(await page.locator(".bar nav").getByRole("link", { name: "Alerts" }).count(), 0);
 });
+
+test("the log is filtered by job and by webhook, by the link", async () => {
+  service.alerts.webhooks = ["1", "2"].map((id) => ({ id, url: `${kUrl}/${id}`, events: [], enabled: true, note: "", created: "", created_us: Date.now() * 1000 }));
+  service.alerts.deliver("1", "1", { event: "job.failed", job: "bert", state: "delivered" });
+  service.alerts.deliver("2", "2", { event: "job.failed", job: "mlp", state: "delivered" });
+  await open();
+  await page.getByText("2 messages, the newest first").waitFor();
+  await page.getByLabel("Job", { exact: true }).fill("bert");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/alerts\?job=bert$/);
+  await page.getByText("1 message, the newest first").waitFor();
+  assert.match(await log().textContent(), /bert/);
+  await page.locator(".filters select").selectOption("2");
+  await page.waitForURL(/\/alerts\?job=bert&webhook=2$/);
+  await page.getByText("No message of these was sent").waitFor();
+  await page.reload();
+  await page.getByText("No message of these was sent").waitFor();
+  assert.equal(await page.getByLabel("Job", { exact: true }).inputValue(), "bert");
+  assert.deepEqual(await axeViolations(page), []);
+});

@@ -2,7 +2,7 @@
 // they came. So equal views have equal links, and old links stay valid.
 
 const kOrder = [
-  "q", "group", "status", "issue", "after", "before", "sort", "cursor", "a", "b",
+  "q", "group", "status", "issue", "after", "before", "sort", "cursor", "a", "b", "job", "webhook",
   "by", "user", "account", "gpu",
   "from", "to", "rank", "show", "metric", "node", "order", "tz", "live",
 ] as const;

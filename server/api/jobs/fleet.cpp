@@ -27,7 +27,6 @@ constexpr QueryParameter kFleetQuery[] = {
     kLimitParameter,
 };
 constexpr std::size_t kMostCsvRows = 100'000;
-constexpr int kAtOnce = 4;
 
 std::optional<std::string> MaybeText(const Query& query, std::string_view name) {
   return query.Has(name) ? std::optional(query.Text(name)) : std::nullopt;
@@ -115,8 +114,7 @@ Result<Reply> ReadFleet(const Api& api, Connection& connection, const Request& r
 }  // namespace
 
 std::vector<Route> FleetRoutes(const Api& api) {
-  return {AtMost(kAtOnce, "sums of the fleet",
-                 Bulk(ForDatabase(api, Right::kRead, "GET", "/api/v1/fleet", ReadFleet)))};
+  return {Bulk(ForDatabase(api, Right::kRead, "GET", "/api/v1/fleet", ReadFleet))};
 }
 
 }  // namespace stepscope

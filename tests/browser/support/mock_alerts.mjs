@@ -36,7 +36,9 @@ export class MockAlerts {
     if (thing === "deliveries") {
       const before = JSON.stringify(this.deliveries);
       this.#send();
-      return json({ items: JSON.parse(before), next: null, total: this.deliveries.length });
+      const query = new URL(request.url, "http://mock").searchParams;
+      const items = JSON.parse(before).filter((each) => ["job", "webhook"].every((key) => !query.get(key) || each[key] === query.get(key)));
+      return json({ items, next: null, total: items.length });
     }
     if (part === "test") return json(this.deliver(`${this.deliveries.length + 1}`, id), 202);
     if (request.method === "DELETE") {

@@ -43,7 +43,7 @@ export function testWebhook(id: string): Promise<Delivery> {
   return ask(address(`${hookPath(id)}/test`), "attempts", { method: "POST", body: {} });
 }
 
-export function listDeliveries(parameters: { readonly webhook?: string; readonly cursor?: string }, stop: AbortSignal): Promise<DeliveryPage> {
+export function listDeliveries(parameters: { readonly webhook?: string; readonly job?: string; readonly cursor?: string }, stop: AbortSignal): Promise<DeliveryPage> {
   return ask(address("/deliveries", parameters), "items", { stop });
 }
 

@@ -47,7 +47,7 @@ function Delete({ hook, close, changed }: { readonly hook: Webhook; readonly clo
 }
 
 function Last({ found }: { readonly found: Delivery | undefined }) {
-  if (found === undefined) return <span class="faint">nothing sent yet</span>;
+  if (found === undefined) return <span class="faint">no message in the log below</span>;
   const style = styleOf(found);
   const attempt = found.attempts[found.attempts.length - 1];
   return <Status style={style} word={`${style.word}${attempt ? `, ${attemptWords(attempt)}` : ""}`} />;

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ApiError } from "../api";
 import { dateTime, plural } from "../format";
 import { valueOf, withKeys } from "../query";
-import { search } from "../router";
+import { search, setKeys } from "../router";
 import { now } from "../settings";
 import { faultWords } from "../states";
 import { Status } from "../status";
@@ -57,6 +57,40 @@ function Row({ found, hook, changed }: { readonly found: Delivery; readonly hook
   );
 }
 
+/** Whose messages are shown: those about a job, to a webhook. */
+function Filters({ hooks }: { readonly hooks: readonly Webhook[] }) {
+  const [job, webhook] = [valueOf(search.value, "job"), valueOf(search.value, "webhook")];
+  return (
+    <form class="filters" aria-label="Messages" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        <span>Job</span>
+        <input key={job} value={job} maxLength={63} placeholder="all jobs" autocomplete="off" spellcheck={false}
+          onChange={(event) => setKeys({ job: event.currentTarget.value.trim(), cursor: null })} />
+      </label>
+      {hooks.length < 2 && webhook === "" ? null : (
+        <label>
+          <span>Webhook</span>
+          <select value={webhook} onChange={(event) => setKeys({ webhook: event.currentTarget.value, cursor: null })}>
+            <option value="">all</option>
+            {hooks.map(({ id, url }) => (
+              <option key={id} value={id}>
+                {url.length > 60 ? `${url.slice(0, 59)}…` : url}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </form>
+  );
+}
+
+/** What the log has, in words. */
+function countWords(total: number): string {
+  const filtered = ["job", "webhook"].some((key) => valueOf(search.value, key as "job") !== "");
+  if (total > 0) return `${plural(total, "message")}, the newest first`;
+  return filtered ? "No message of these was sent" : "No message was sent yet";
+}
+
 function Pager({ next }: { readonly next: string | null }) {
   const later = valueOf(search.value, "cursor") !== "";
   if (!later && next === null) return null;
@@ -74,8 +108,9 @@ export function Log({ page, hooks, changed }: { readonly page: DeliveryPage; rea
     <section class="card facts" aria-labelledby="log-title">
       <div class="section-head">
         <h2 id="log-title">Log</h2>
-        <p>{page.total === 0 ? "No message was sent yet" : `${plural(page.total, "message")}, the newest first`}</p>
+        <p>{countWords(page.total)}</p>
       </div>
+      <Filters hooks={hooks} />
       {page.items.length === 0 ? null : (
         <div class="scroll" tabIndex={0} role="region" aria-label="Messages">
           <table>

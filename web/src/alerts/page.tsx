@@ -34,17 +34,17 @@ const waits = (found: Found | null) => found?.log.items.some(({ state, due_us })
 export function AlertsPage() {
   const found = useSignal<Found | null>(null);
   const opened = useSignal<Poll | null>(null);
-  const cursor = valueOf(search.value, "cursor");
+  const [cursor, job, webhook] = (["cursor", "job", "webhook"] as const).map((key) => valueOf(search.value, key));
   useEffect(() => void (document.title = "Alerts · Stepscope"), []);
   useEffect(() => {
     const read = async (stop: AbortSignal) => {
-      const [hooks, log] = await Promise.all([listWebhooks(stop), listDeliveries({ cursor }, stop)]);
+      const [hooks, log] = await Promise.all([listWebhooks(stop), listDeliveries({ cursor, job, webhook }, stop)]);
       found.value = { hooks, log };
     };
     const asked = poll(read, () => (waits(found.peek()) ? kSoonMs : kPeriodMs));
     opened.value = asked;
     return () => asked.stop();
-  }, [cursor]);
+  }, [cursor, job, webhook]);
   const error = opened.value?.state.value.error ?? null;
   if (error?.status === 403) return <ForOperators />;
   const shown = found.value;

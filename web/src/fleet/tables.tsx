@@ -69,7 +69,7 @@ export function Holders({ found }: { readonly found: Fleet }) {
                 <td class="number">{sums.busy_share === null ? "–" : share(sums.busy_share)}</td>
                 <td class="number">{hours(sums.not_judged_gpu_hours)}</td>
                 {money ? <td class="number">{number(sums.lost_cost)}</td> : null}
-                <td>{causeWords(sums)}</td>
+                <td class="wrap">{causeWords(sums)}</td>
                 {by === "job" ? null : <td class="number">{count(sums.jobs)}</td>}
                 {by === "job" ? null : <td class="number">{count(sums.jobs_with_issues)}</td>}
               </tr>
