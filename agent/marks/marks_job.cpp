@@ -10,6 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kLongestReason = 200;
+constexpr std::size_t kMostTracesOfTheGone = 8;  // of a rank, until a drain takes them
 constexpr Duration kAnswerWait = 30s;  // a trace is written after the last step
 
 }  // namespace
@@ -63,7 +64,10 @@ void JobRecord::Detach(MarkProcess& process, MarkRoom& room) {
   for (MarkProcess* each : rank.processes) each->ReadRings(rank.record, room);
   process.SkipMarks();
   rank.pending = FactsOf(rank);
-  if (rank.traces.empty()) rank.traces = process.TakeTraces();
+  // Beyond the bound they stay with the process, which has them closed.
+  if (rank.traces.size() < kMostTracesOfTheGone) {
+    for (RankTrace& trace : process.TakeTraces()) rank.traces.push_back(std::move(trace));
+  }
   if (!process.outcome().empty()) rank.outcome = process.outcome();
   process.Detach(rank.record, room);
   std::erase(rank.processes, &process);

@@ -72,6 +72,15 @@ TEST_F(IntakeTraces, OfAProcessThatIsGoneAreNotLost) {
   EXPECT_THAT(Windows(), ElementsAre(1));
 }
 
+TEST_F(IntakeTraces, OfSeveralProcessesThatAreGoneAreNotLost) {
+  const RingWriter ring;
+  for (std::uint32_t window = 1; window <= 3; ++window) {
+    auto process = Connect(0, ring);
+    Pass(*process, window);
+  }
+  EXPECT_THAT(Windows(), ElementsAre(1, 2, 3));
+}
+
 TEST_F(IntakeTraces, MoreThanAFewAndThoseWithoutAFileAreDropped) {
   const RingWriter ring;
   const auto process = Connect(0, ring);
