@@ -10,8 +10,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kLongestReason = 200;
-constexpr std::size_t kMostTracesOfTheGone = 8;  // of a rank, until a drain takes them
-constexpr Duration kAnswerWait = 30s;  // a trace is written after the last step
+constexpr std::size_t kMostTracesOfTheGone = 8;  // a rank's, until a drain takes them
+constexpr Duration kAnswerWait = 30s;            // a trace is written after the last step
 
 }  // namespace
 

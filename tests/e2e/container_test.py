@@ -98,7 +98,9 @@ def test_process_1_takes_orphans_away(service):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGRTMIN + 3])
 def test_process_1_passes_signals_on(service, number):
-    script = f"import signal, sys, time; signal.signal({int(number)}, lambda *_: sys.exit(33)); print('ready', flush=True); time.sleep(60)"
+    # Waits for the signal: a handler may be called just before a sleep begins, which would then last.
+    wait = f"signal.pthread_sigmask(signal.SIG_BLOCK, [{int(number)}]); print('ready', flush=True); sys.exit(33 if signal.sigtimedwait([{int(number)}], 60) else 1)"
+    script = f"import signal, sys; {wait}"
     process = agent(service, f"signals-{int(number)}", sys.executable, "-c", script, within=[*AS_PROCESS_1, "--kill-child"])
     assert process.stdout.readline() == "ready\n"
     first = wait_for(lambda: Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split(), "unshare has its child")[0]

@@ -80,8 +80,9 @@ TEST_F(RunAsWrapper, PassesOnRealTimeSignals) {
   AgentProcess agent(
       {"run", "--server", service.url(), "--job", "job-1", "--socket", folder.path() + "/a.sock",
        "--", "/usr/bin/python3", "-c",
-       "import signal, sys, time; signal.signal(signal.SIGRTMIN + 2, lambda *_: sys.exit(9)); "
-       "print('ready', flush=True); time.sleep(60)"});
+       "import signal, sys; wanted = [signal.SIGRTMIN + 2]; "
+       "signal.pthread_sigmask(signal.SIG_BLOCK, wanted); print('ready', flush=True); "
+       "sys.exit(9 if signal.sigtimedwait(wanted, 60) else 1)"});
   ASSERT_TRUE(agent.WaitForOut("ready"));
   agent.Signal(SIGRTMIN + 2);
   EXPECT_EQ(agent.Wait(), 9);

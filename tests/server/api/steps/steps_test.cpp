@@ -163,7 +163,7 @@ TEST_F(StepsTest, NoRankIsLeftOutOfFew) {
 
 TEST_F(StepsTest, WrongQueriesAreRefusedByName) {
   for (const std::string query :
-       {"rank=7", "rank=-1", "bins=0", "format=csv", "limit=5", "cursor=MTIz",
+       {"rank=7", "rank=-1", "bins=0", "format=xml", "limit=5", "cursor=MTIz",
         "format=rows&cursor=AAAA", "from_us=1", "to_us=1", "format=rows&from_us=-1", "most=0",
         "most=257", "format=rows&most=1"}) {
     const std::string answer = service_.Get("/api/v1/jobs/mlp/steps?" + query);
