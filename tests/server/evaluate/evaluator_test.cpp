@@ -122,7 +122,8 @@ TEST_F(EvaluatorRuns, APoisonedRuleEndsInErrorAndStopsNoOther) {
   PutText(saved, SaveFields(watermark));  // and no fold
   ASSERT_TRUE(connection_
                   ->Query("update rule_states s set saved = $1 from rule_configs c where "
-                          "c.rule_config_id = s.rule_config_id and c.rule = 'CPUBottleneck'",
+                          "c.job_id = s.job_id and c.rule_config_id = s.rule_config_id and "
+                          "c.rule = 'CPUBottleneck'",
                           {Parameter::Bytes(saved)})
                   .ok());
   ASSERT_TRUE(connection_

@@ -123,7 +123,7 @@ TEST_F(LaterPush, WhatWaitedTooLongIsNotStored) {
   options.answer_within = 200ms;
   Ingest slow(store_, clock_, options);
   Result<Transaction> lock = Transaction::Begin(*connection_);
-  ASSERT_TRUE(lock && connection_->Query("select * from streams for update"));
+  ASSERT_TRUE(lock && connection_->Query("select * from streams where job_id = 1 for update"));
   Send(slow, test::PushOf({frames[0]}), Take());
   EXPECT_TRUE(Eventually([&] { return slow.figures().queue_length == 0; })) << "the writer has it";
   Send(slow, test::PushOf({frames[0], frames[1]}), Take());
