@@ -191,7 +191,8 @@ TEST_F(SilentAgents, AloneAreLocked) {
   const auto untold = TakeUntoldSilence(*connection_, Job().job_id, kStartUs + kMinuteUs);
   ASSERT_EQ(untold->nodes.size(), 2u);
   EXPECT_FALSE(untold->stalled);
-  const auto free = database_.Connect()->Query("select name from nodes for update skip locked");
+  const auto free = database_.Connect()->Query(
+      "select name from nodes where job_id = $1 for update skip locked", {Job().job_id});
   ASSERT_EQ(free->size(), 1u);
   EXPECT_EQ(free->Text(0, 0), "n2");
 }
