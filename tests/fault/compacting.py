@@ -14,17 +14,17 @@ AT_ONCE = ("--compaction-interval", "100ms")  # options of a service
 
 
 class Compacting:
-    """Makes all jobs due again and again, but for one, whose frames stay."""
+    """Makes all jobs due again and again, but for one, which must be there by now and whose frames stay."""
 
     def __init__(self, service, but_not=""):
         self.service, self.but_not = service, but_not
         self.compacted = set()  # how many ticks were in blocks, each time it was seen
+        if but_not:
+            service.sql(NEVER.format(but_not))  # before it has frames: the service itself makes those due that have
 
     def make_due(self):
         """Makes the compaction due; does nothing while PostgreSQL is away."""
         try:
-            if self.but_not:
-                self.service.sql(NEVER.format(self.but_not))
             self.service.sql(DUE.format(self.but_not))
             self.compacted.add(int(self.service.sql(COMPACTED)[0][0]))
         except (subprocess.CalledProcessError, AssertionError):

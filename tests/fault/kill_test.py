@@ -144,8 +144,9 @@ def test_killed_at_random_nothing_is_lost_or_doubled(world):
     dice = random.Random(SEED)
     service = world.services[0]
     pusher = Pusher(world.sender, "killed")
-    agent = Agent(service, AGENT)
+    assert service.request("POST", "/api/v1/jobs", {"name": AGENT})[0] == 201
     compacting = Compacting(service, but_not=AGENT)  # whose sessions are looked at one by one
+    agent = Agent(service, AGENT)
     pusher.start()
     try:
         for number in range(int(KILLS or world.kills)):
