@@ -5,6 +5,7 @@
 namespace stepscope {
 
 void HeldSteps::Add(const Step& step, std::uint64_t start_ns, const Take& take) {
+  if (!gpu_ && steps_.empty()) return take(step, start_ns);
   steps_.push_back({step, start_ns});
   Release(take);
 }

@@ -55,6 +55,7 @@ void StepFold::AddPhase(const Mark& mark) {
   if (mark.name >= kPhaseCount || end < start) return;
   const Duration length{std::min<std::uint64_t>(end - start, mark.duration.count())};
   const Duration inside = TakeInside(start);
+  any_phase_ = true;
   Duration& phase = phases_[mark.name];
   phase = Sum(phase, std::max(length - inside, Duration(0)));
   if (seen_.size() >= kMostSpans) seen_.clear();
@@ -73,24 +74,33 @@ Duration StepFold::TakeInside(std::uint64_t start_ns) {
   return inside;
 }
 
-std::optional<Step> StepFold::End(const Mark& mark, Duration clock_base) {
+const Step* StepFold::End(const Mark& mark, Duration clock_base) {
   const bool cut = std::exchange(cut_, false);
-  const auto phases = std::exchange(phases_, {});
-  const Duration evaluation = std::exchange(evaluation_, {});
+  // A process may end a hundred thousand steps a second: without phases there is nothing to clear.
+  const bool had_phases = std::exchange(any_phase_, false);
+  if (had_phases || ended_has_phases_) ended_.phases = std::exchange(phases_, {});
+  ended_has_phases_ = had_phases;
+  ended_.evaluation = std::exchange(evaluation_, {});
   seen_.clear();
   boundary_ns_ = EndOf(mark);
   const std::optional<Time> start = WallTime(mark, clock_base);
   if (cut || mark.clamped || !start) {
     ++lost_;
-    return std::nullopt;
+    return nullptr;
   }
-  Step step{static_cast<std::int64_t>(mark.step), *start, mark.duration, {}, evaluation};
-  Duration left = step.wall;
-  for (std::size_t i = 0; i < kPhaseCount; ++i) {
-    step.phases[i] = std::min(phases[i], left);
-    left -= step.phases[i];
+  ended_.number = static_cast<std::int64_t>(mark.step);
+  ended_.start = *start;
+  ended_.wall = mark.duration;
+  if (had_phases) Fit();
+  return &ended_;
+}
+
+void StepFold::Fit() {
+  Duration left = ended_.wall;
+  for (Duration& phase : ended_.phases) {
+    phase = std::min(phase, left);
+    left -= phase;
   }
-  return step;
 }
 
 }  // namespace stepscope

@@ -38,7 +38,8 @@ class StepFold {
   void AddPhase(const Mark& mark);
   // An evaluation, or a part of one, that interrupts the open step.
   void AddEvaluation(Duration length);
-  std::optional<Step> End(const Mark& mark, Duration clock_base);
+  // The step that ends, which is good until the next call; null for one that is discarded.
+  const Step* End(const Mark& mark, Duration clock_base);
 
   // The number of steps that were discarded, since their phases or times are not known.
   std::int64_t lost() const { return lost_; }
@@ -49,9 +50,14 @@ class StepFold {
     Duration length;
   };
   Duration TakeInside(std::uint64_t start_ns);
+  // Cuts the phases of the step that ended where they are longer than it.
+  void Fit();
 
-  std::array<Duration, kPhaseCount> phases_{};
+  std::array<Duration, kPhaseCount> phases_{};  // phases of the open step
+  bool any_phase_ = false;                      // whether the open step has some
   Duration evaluation_{};
+  Step ended_;  // the newest one
+  bool ended_has_phases_ = false;
   std::vector<Span> seen_;         // spans of this step that no other one encloses yet
   std::uint64_t boundary_ns_ = 0;  // end of the previous step
   bool cut_ = false;

@@ -38,7 +38,7 @@ void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank, MarkR
   if (mark.after_loss) ring.fold.Cut();
   switch (mark.kind) {
     case MarkKind::kStep:
-      if (const auto step = ring.fold.End(mark, ring.clock_base)) {
+      if (const Step* const step = ring.fold.End(mark, ring.clock_base)) {
         ring.held.Add(*step, mark.start_ns, AddTo(rank, ring));
       }
       return;

@@ -58,7 +58,7 @@ std::string RankRecord::SecondProcess(std::int32_t rank) const {
                 owner_.ring == nullptr ? "" : Format(", now of pid {}", owner_.pid));
 }
 
-void RankRecord::AddStep(const StepSource& source, Step step, std::uint64_t start_ns) {
+void RankRecord::AddStep(const StepSource& source, const Step& step, std::uint64_t start_ns) {
   if (owner_.ring == nullptr) owner_ = source;
   const bool foreign = owner_.ring != source.ring;
   // Another ring of the same process is another thread's.
@@ -68,14 +68,14 @@ void RankRecord::AddStep(const StepSource& source, Step step, std::uint64_t star
     return;
   }
   if (step.number + shift_ <= last_) shift_ = last_ + 1 - step.number;
-  step.number += shift_;
-  if (step.number > kMostNumber) {
+  if (step.number + shift_ > kMostNumber) {
     ++ignored_steps_;
     return;
   }
-  last_ = step.number;
+  last_ = step.number + shift_;
   steps_.push_back(step);
-  spans_.AddStep(step.number, start_ns, start_ns + static_cast<std::uint64_t>(step.wall.count()));
+  steps_.back().number = last_;
+  spans_.AddStep(last_, start_ns, start_ns + static_cast<std::uint64_t>(step.wall.count()));
 }
 
 void RankRecord::AddAnnotation(const std::string& name, const AnnotationSums& sums) {

@@ -58,7 +58,7 @@ class RankRecord {
 
   // `start_ns` is the step's start by the clock of the marks. Numbers that go back (a second
   // training in the same job) are shifted so that they go on.
-  void AddStep(const StepSource& source, Step step, std::uint64_t start_ns);
+  void AddStep(const StepSource& source, const Step& step, std::uint64_t start_ns);
   // Adds `sums`, all in one bin of durations (core/model/span_bins.h).
   void AddAnnotation(const std::string& name, const AnnotationSums& sums);
   // `name` is without "user.". False when it makes no valid custom metric, and for names beyond

@@ -27,7 +27,7 @@ void Fold(const Mark& mark, Duration clock_base, StepFold& fold) {
   if (mark.after_loss) fold.Cut();
   if (mark.kind == MarkKind::kPhase) fold.AddPhase(mark);
   if (mark.kind != MarkKind::kStep) return;
-  const std::optional<Step> step = fold.End(mark, clock_base);
+  const Step* const step = fold.End(mark, clock_base);
   if (!step) return;
   const Duration phases = std::accumulate(step->phases.begin(), step->phases.end(), Duration{});
   Require(phases <= step->wall, "the phases of a step are within it");

@@ -24,14 +24,19 @@ Mark StepMark(Duration start, Duration wall, std::uint64_t number = 0) {
   return mark;
 }
 
+std::optional<Step> Ended(StepFold& fold, const Mark& mark, Duration clock_base) {
+  const Step* const step = fold.End(mark, clock_base);
+  return step == nullptr ? std::nullopt : std::optional(*step);
+}
+
 TEST(StepFold, AddsPhasesToTheStepTheyEndIn) {
   StepFold fold(false);
   fold.AddPhase(PhaseMark(Phase::kData, 0ms, 40ms));
   fold.AddPhase(PhaseMark(Phase::kForward, 40ms, 30ms));
   fold.AddPhase(PhaseMark(Phase::kData, 70ms, 5ms));
-  const auto first = fold.End(StepMark(0ms, 100ms, 7), kBase);
+  const auto first = Ended(fold, StepMark(0ms, 100ms, 7), kBase);
   fold.AddPhase(PhaseMark(Phase::kForward, 110ms, 20ms));
-  const auto second = fold.End(StepMark(100ms, 50ms, 8), kBase);
+  const auto second = Ended(fold, StepMark(100ms, 50ms, 8), kBase);
 
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->number, 7);
@@ -42,12 +47,23 @@ TEST(StepFold, AddsPhasesToTheStepTheyEndIn) {
   EXPECT_EQ(second->phase(Phase::kForward), 20ms);
 }
 
+TEST(StepFold, AStepHasNoPhasesOfTheOneBefore) {
+  StepFold fold(false);
+  fold.AddPhase(PhaseMark(Phase::kForward, 0ms, 40ms));
+  EXPECT_EQ(Ended(fold, StepMark(0ms, 100ms), kBase)->phase(Phase::kForward), 40ms);
+  EXPECT_EQ(Ended(fold, StepMark(100ms, 100ms), kBase)->phase(Phase::kForward), 0ms);
+  fold.Cut();
+  fold.AddPhase(PhaseMark(Phase::kForward, 210ms, 40ms));
+  EXPECT_FALSE(Ended(fold, StepMark(200ms, 100ms), kBase));
+  EXPECT_EQ(Ended(fold, StepMark(300ms, 100ms), kBase)->phase(Phase::kForward), 0ms);
+}
+
 TEST(StepFold, CountsAPhaseInsideAnotherOnce) {
   StepFold fold(false);
   fold.AddPhase(PhaseMark(Phase::kCommunication, 20ms, 10ms));
   fold.AddPhase(PhaseMark(Phase::kCommunication, 40ms, 10ms));
   fold.AddPhase(PhaseMark(Phase::kBackward, 10ms, 60ms));
-  const auto step = fold.End(StepMark(0ms, 100ms), kBase);
+  const auto step = Ended(fold, StepMark(0ms, 100ms), kBase);
 
   EXPECT_EQ(step->phase(Phase::kCommunication), 20ms);
   EXPECT_EQ(step->phase(Phase::kBackward), 40ms);
@@ -56,8 +72,8 @@ TEST(StepFold, CountsAPhaseInsideAnotherOnce) {
 TEST(StepFold, AnEvaluationBelongsToTheStepThatItInterrupts) {
   StepFold fold(false);
   fold.AddEvaluation(3s), fold.AddEvaluation(4s);  // it is told in pieces
-  const auto first = fold.End(StepMark(0ms, 100ms), kBase);
-  const auto second = fold.End(StepMark(7100ms, 100ms), kBase);
+  const auto first = Ended(fold, StepMark(0ms, 100ms), kBase);
+  const auto second = Ended(fold, StepMark(7100ms, 100ms), kBase);
   EXPECT_EQ(first->evaluation, 7s);
   EXPECT_EQ(first->wall, 100ms);
   EXPECT_EQ(second->evaluation, 0s);
@@ -65,9 +81,9 @@ TEST(StepFold, AnEvaluationBelongsToTheStepThatItInterrupts) {
 
 TEST(StepFold, CountsOnlyWhatLiesInTheStep) {
   StepFold fold(false);
-  ASSERT_TRUE(fold.End(StepMark(0ms, 100ms), kBase));
+  ASSERT_TRUE(Ended(fold, StepMark(0ms, 100ms), kBase));
   fold.AddPhase(PhaseMark(Phase::kForward, 50ms, 80ms));
-  const auto step = fold.End(StepMark(100ms, 100ms), kBase);
+  const auto step = Ended(fold, StepMark(100ms, 100ms), kBase);
 
   EXPECT_EQ(step->phase(Phase::kForward), 30ms);
 }
@@ -77,26 +93,26 @@ TEST(StepFold, DropsAStepThatLostMarks) {
   fold.Cut();
   fold.AddPhase(PhaseMark(Phase::kData, 0ms, 10ms));
 
-  EXPECT_FALSE(fold.End(StepMark(0ms, 100ms), kBase));
-  EXPECT_TRUE(fold.End(StepMark(100ms, 100ms), kBase));
+  EXPECT_FALSE(Ended(fold, StepMark(0ms, 100ms), kBase));
+  EXPECT_TRUE(Ended(fold, StepMark(100ms, 100ms), kBase));
   EXPECT_EQ(fold.lost(), 1);
 }
 
 TEST(StepFold, DropsTheStepThatAnotherAgentHasReadInPart) {
   StepFold fold(true);
 
-  EXPECT_FALSE(fold.End(StepMark(0ms, 100ms), kBase));
-  EXPECT_TRUE(fold.End(StepMark(100ms, 100ms), kBase));
+  EXPECT_FALSE(Ended(fold, StepMark(0ms, 100ms), kBase));
+  EXPECT_TRUE(Ended(fold, StepMark(100ms, 100ms), kBase));
 }
 
 TEST(StepFold, RefusesTimesThatOnlyAFaultSays) {
   StepFold fold(false);
 
-  EXPECT_FALSE(fold.End(StepMark(0ms, 100ms), 0ns));
-  EXPECT_FALSE(fold.End(StepMark(0ms, 100ms), Duration::max()));
+  EXPECT_FALSE(Ended(fold, StepMark(0ms, 100ms), 0ns));
+  EXPECT_FALSE(Ended(fold, StepMark(0ms, 100ms), Duration::max()));
   Mark far = StepMark(0ms, 100ms);
   far.start_ns = ~0ull;
-  EXPECT_FALSE(fold.End(far, kBase));
+  EXPECT_FALSE(Ended(fold, far, kBase));
   EXPECT_EQ(fold.lost(), 3);
 }
 
@@ -107,7 +123,7 @@ TEST(StepFold, NeverAddsUpToMoreThanTheStep) {
   fold.AddPhase(nonsense);
   for (int i = 0; i < 10'000; ++i) fold.AddPhase(PhaseMark(Phase::kForward, 0ms, 4000s));
   fold.AddPhase(PhaseMark(Phase::kBackward, Duration(-1), 1h));
-  const auto step = fold.End(StepMark(0ms, 100ms), kBase);
+  const auto step = Ended(fold, StepMark(0ms, 100ms), kBase);
 
   Duration sum{};
   for (const Duration phase : step->phases) sum += phase;
