@@ -222,7 +222,7 @@ class Suites:
 
 
 # The long ones first, so that the last lane does not work alone.
-ALL = ("lint", "e2e", "cpp", "fault", "torch", "verdicts", "browser", "python", "analysis", "package", "torch_modern", "contract", "web", "fuzz")
+ALL = ("lint", "e2e", "browser", "fault", "torch", "cpp", "verdicts", "python", "analysis", "package", "torch_modern", "contract", "web", "fuzz")
 LINT = ("layers", "lint", "suites", "python_imports", "sql_rules", "sql_refused", "traps_page")  # of tests/
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
