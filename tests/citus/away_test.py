@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.citus.cluster import SKIPPED, Cluster, address, ask
+from tests.fault.faulty import tree
 from tests.fault.law import check_law
 from tests.fault.pusher import Healthy
 from tests.support.service import Service, wait_for
@@ -46,11 +47,28 @@ class Worker:
                              user=owner.st_uid, group=owner.st_gid, extra_groups=())
         wait_for(self.answers, "the worker is back")
 
+    def hang(self):
+        """Its connections stay, and nobody answers on them."""
+        self.stopped = tree(self.pid)
+        for process in self.stopped:
+            send(process, signal.SIGSTOP)
+
+    def go_on(self):
+        for process in self.stopped:
+            send(process, signal.SIGCONT)
+
     def answers(self):
         try:
             return bool(ask(self.cluster.at(self.node), "select 1"))
         except RuntimeError:
             return False
+
+
+def send(process, which):
+    try:
+        os.kill(process, which)
+    except ProcessLookupError:
+        pass
 
 
 @pytest.fixture
@@ -96,6 +114,36 @@ def test_a_worker_is_away_under_load(cluster, folder):
         check_law(service, pushers)
         service.stop()
         say_no_address(service, cluster)
+
+
+def test_a_worker_hangs_under_load(cluster, folder):
+    """Pushes may wait for as long as it hangs; nothing is lost, nothing is there twice, and the service says that it is well."""
+    with cluster.database() as (own, superuser):
+        service = Service(folder, "--database-url", own, "--evaluators", "2").start()
+        service.databases = {"stepscope": superuser}
+        pushers = [Healthy(service, job) for job in JOBS]
+        worker = Worker(cluster, cluster.workers[0])
+        try:
+            for each in pushers:
+                each.start()
+            wait_for(lambda: min(pushed(pushers).values()) > 30, "all jobs are pushed")
+            worker.hang()
+            try:
+                begun = time.monotonic()
+                while time.monotonic() < begun + AWAY_SECONDS:
+                    assert service.get("/healthz")[0] == 200
+                    time.sleep(0.5)
+            finally:
+                worker.go_on()
+            before = pushed(pushers)
+            wait_for(lambda: all(now > before[job] for job, now in pushed(pushers).items()), "all jobs go on")
+        finally:
+            for each in pushers:
+                each.ended.set()
+            for each in pushers:
+                each.join(60)
+        check_law(service, pushers)
+        service.stop()
 
 
 def crash(worker, service, pushers, away, there, number):

@@ -200,10 +200,11 @@ TEST_F(SilentAgents, AloneAreLocked) {
 TEST_F(SilentAgents, AreToldThoughThoseOfAnotherJobCannotBe) {
   for (const char* job : {"first", "second", "third"}) StartAgent(job);
   ASSERT_TRUE(connection_->Execute(
-      Format("alter table events add check (job_id <> {}) not valid", Job("second").job_id)));
+      Format("alter table events add constraint none_of_second check (job_id <> {}) not valid",
+             Job("second").job_id)));
   EXPECT_EQ(TellAt(3), 2);
   EXPECT_EQ(Messages().size(), 4u);
-  ASSERT_TRUE(connection_->Execute("alter table events drop constraint events_job_id_check"));
+  ASSERT_TRUE(connection_->Execute("alter table events drop constraint none_of_second"));
   EXPECT_EQ(TellAt(4), 1);
 }
 
