@@ -1,4 +1,5 @@
 #include "server/ingest/group_jobs.h"
+#include "server/store/jobs/interval_requests.h"
 #include "server/store/rules/create_job.h"
 
 #include <set>
@@ -24,6 +25,14 @@ NewJob JobOf(const std::string& name, const Wanted& wanted, const IngestOptions&
   return job;
 }
 
+// A job that was made before any agent came may have no interval yet.
+Status KeepInterval(Connection& connection, const Lifecycle& start, JobRow& job) {
+  if (!start.interval_ms || job.configuration.contains("interval_ms")) return {};
+  const Status kept = KeepFirstInterval(connection, job.job_id, *start.interval_ms);
+  if (kept) job.configuration["interval_ms"] = *start.interval_ms;
+  return kept;
+}
+
 }  // namespace
 
 std::vector<std::string> NamesOf(const std::vector<GroupItem>& items) {
@@ -43,7 +52,12 @@ Result<std::map<std::string, JobRow>> JobsOf(Connection& connection, const Rows&
   std::map<std::string, JobRow> jobs;
   for (JobRow& job : ReadJobs(found)) jobs.emplace(job.name, std::move(job));
   for (const auto& [name, first] : wanted) {
-    if (jobs.contains(name) || !first.start) continue;
+    if (!first.start) continue;
+    if (const auto job = jobs.find(name); job != jobs.end()) {
+      if (Status kept = KeepInterval(connection, *first.start, job->second); !kept)
+        return kept.error();
+      continue;
+    }
     Result<CreatedJob> created = CreateJob(connection, JobOf(name, first, options), now_us);
     if (!created) return created.error();
     jobs.emplace(name, std::move(created->job));

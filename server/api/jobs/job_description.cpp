@@ -13,6 +13,7 @@
 #include "server/report/page/diagnosis_answer.h"
 #include "server/report/page/rule_answer.h"
 #include "server/store/jobs/clock_suspects.h"
+#include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/job_rows.h"
 
 namespace stepscope {
@@ -121,7 +122,8 @@ OrderedJson TransitionsOf(std::vector<TransitionRow> transitions) {
 
 OrderedJson ConfigurationOf(const JobRow& job) {
   OrderedJson json = OrderedJson::object();
-  for (const char* name : {"interval_ms", "tags", "rules"}) {
+  json["interval_ms"] = IntervalMs(job.configuration);
+  for (const char* name : {"tags", "rules"}) {
     if (job.configuration.contains(name)) json[name] = job.configuration[name];
   }
   json[kKeptDays] = MemberInteger(job.configuration, kKeptDays);

@@ -16,6 +16,7 @@
 #include "server/api/jobs/new_job.h"
 #include "server/front/denial.h"
 #include "server/front/problem.h"
+#include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/job_list.h"
 #include "server/store/jobs/job_rows.h"
 #include "server/store/rules/create_job.h"
@@ -157,8 +158,11 @@ Result<Reply> ListAllJobs(const Api& api, Connection& connection, const Request&
   return JsonReply({{"items", items}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
 }
 
+// An interval that was not asked for may have come from the job's first agent.
 bool IsSame(const JobRow& existing, const NewJob& asked) {
-  return existing.group == asked.group && existing.configuration == asked.configuration;
+  Json configuration = existing.configuration;
+  if (!asked.configuration.contains("interval_ms")) configuration.erase("interval_ms");
+  return existing.group == asked.group && configuration == asked.configuration;
 }
 
 Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request& request,
@@ -187,8 +191,9 @@ Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request
     return ToReply(Problem{"job-exists", detail, {}, {}}, request);
   }
 
-  OrderedJson json = {
-      {"name", job->name}, {"group", job->group}, {"configuration", job->configuration}};
+  Json configuration = job->configuration;
+  configuration["interval_ms"] = IntervalMs(configuration);
+  OrderedJson json = {{"name", job->name}, {"group", job->group}, {"configuration", configuration}};
   PutTime(json, "created", job->created_us);
   json["url"] = JobUrl(api.public_url, job->name);
   Reply reply = JsonReply(json, 201);

@@ -35,9 +35,10 @@ NewJob ReadNewJob(Body& body, const std::vector<NewJob::Rule>& default_rules) {
   job.group = body.Text(body.root(), "", "group", 63);
   const Json configuration = body.Object(body.root(), "", "configuration");
   body.AllowOnly(configuration, "/configuration", {"interval_ms", kKeptDays, "tags", "rules"});
-  job.configuration["interval_ms"] =
-      body.Integer(configuration, "/configuration", "interval_ms", kLeastIntervalMs,
-                   kMostIntervalMs, kDefaultIntervalMs);
+  job.configuration = Json::object();
+  const std::int64_t interval_ms = body.Integer(configuration, "/configuration", "interval_ms",
+                                                kLeastIntervalMs, kMostIntervalMs, 0);
+  if (interval_ms > 0) job.configuration["interval_ms"] = interval_ms;
   const auto keep_days = ReadKeptDays(body, configuration);
   if (keep_days) job.configuration[kKeptDays] = *keep_days;
   const Json tags = ReadTags(body, configuration);

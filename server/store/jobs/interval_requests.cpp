@@ -24,6 +24,10 @@ constexpr char kCurrent[] = R"(
 select status = 'InProgress', coalesce((configuration ->> 'interval_ms')::bigint, $3) = $2
 from jobs
 where job_id = $1)";
+constexpr char kKeepFirst[] = R"(
+update jobs
+set configuration = configuration || $2
+where job_id = $1 and configuration -> 'interval_ms' is null)";
 constexpr char kAnsweredInterval[] = R"(
 update streams
 set interval_answered = greatest(interval_answered, $3)
@@ -48,6 +52,11 @@ const Json* Changes(const Json& configuration) {
 }
 
 }  // namespace
+
+Status KeepFirstInterval(Connection& connection, std::int64_t job_id, std::int64_t interval_ms) {
+  const Json interval = {{"interval_ms", interval_ms}};
+  return Done(connection.Query(kKeepFirst, {job_id, Dump(interval)}));
+}
 
 std::int64_t IntervalMs(const Json& configuration) {
   return configuration.is_object() ? MsOf(configuration) : kDefaultIntervalMs;

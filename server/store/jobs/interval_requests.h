@@ -16,6 +16,10 @@ inline constexpr std::int64_t kLeastIntervalMs = 100, kMostIntervalMs = 60'000;
 // A job that is changed more often than this is not changed by people.
 inline constexpr std::int64_t kMostIntervalChanges = 100;
 
+// A job that was made without an interval takes that of its first agent. Nothing happens when the
+// job has one.
+Status KeepFirstInterval(Connection& connection, std::int64_t job_id, std::int64_t interval_ms);
+
 // The interval that is wanted now.
 std::int64_t IntervalMs(const Json& configuration);
 

@@ -53,6 +53,20 @@ TEST_F(Commands, AreAskedUntilTheyAreAnswered) {
   EXPECT_EQ(AskedOf(agent, {agent.Ticks(kStartUs + 10'000'000)}), Ids{"interval-3"}) << "the last";
 }
 
+TEST_F(Commands, TellNoIntervalToTheAgentThatBringsTheFirst) {
+  ASSERT_TRUE(CreateJob(*connection_, {"train", "", Json::object(), {}, ""}, kStartUs));
+  const auto started = [](FrameMaker& agent, int interval_ms) {
+    return agent.Lifecycle(
+        {{"event", "started"}, {"at_us", kStartUs}, {"interval_ms", interval_ms}});
+  };
+  FrameMaker one("train", "n1"), two("train", "n2");
+  EXPECT_EQ(IntervalMs(Job().configuration), kDefaultIntervalMs);
+  EXPECT_EQ(AskedOf(one, {started(one, 100)}), Ids());
+  EXPECT_EQ(IntervalMs(Job().configuration), 100);
+  EXPECT_EQ(AskedOf(two, {started(two, 200)}), Ids());
+  EXPECT_EQ(IntervalMs(Job().configuration), 100) << "that of the first";
+}
+
 TEST_F(Commands, AreAskedOfEachAgent) {
   FrameMaker one("train", "n1"), two("train", "n2");
   AskedOf(one, {one.Started()});
