@@ -50,7 +50,7 @@ def listener():
 
 @pytest.fixture
 def service(folder):
-    with under_law(Service(folder, "--webhook-allow", "127.0.0.1/32")) as started:
+    with under_law(Service(folder, "--webhook-allow", "127.0.0.1/32", database="private")) as started:
         yield started
 
 
@@ -83,7 +83,7 @@ def test_a_dump_of_a_running_service_is_restored_as_the_same_service(service, fo
     service.stop()
 
     (folder / "new").mkdir(mode=0o711)
-    again = Service(folder / "new", "--webhook-allow", "127.0.0.1/32")
+    again = Service(folder / "new", "--webhook-allow", "127.0.0.1/32", database="private")
     done = server("restore", "--data-dir", again.data_dir, dump)
     assert done.returncode == 0 and "restored 2 jobs" in done.stderr, done.stderr
     with under_law(again):

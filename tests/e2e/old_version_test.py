@@ -80,7 +80,7 @@ def changed_answers(service, paths):
 @pytest.fixture
 def restored(folder):
     """A service at rest with what the old one held."""
-    service = Service(folder, *AT_REST, *WEBHOOKS)
+    service = Service(folder, *AT_REST, *WEBHOOKS, database="private")
     for kind in ("dump", "dump.key"):
         shutil.copyfile(f"{OLD}.{kind}", folder / f"old.{kind}")
     (folder / "old.dump.key").chmod(0o600)
@@ -192,7 +192,7 @@ def test_a_spool_that_the_old_agent_left_is_delivered(service, folder):
 
 @pytest.mark.skipif(not os.environ.get("STEPSCOPE_OLD_BUILD"), reason="a cluster takes 40 MB: STEPSCOPE_OLD_BUILD names no build folder of the version before")
 def test_a_data_folder_of_the_old_version_is_opened(folder, monkeypatch):
-    service = Service(folder, *FOR_EVER)
+    service = Service(folder, *FOR_EVER, database="private")
     with monkeypatch.context() as old:
         old.setenv("STEPSCOPE_BUILD", os.environ["STEPSCOPE_OLD_BUILD"])
         service.start()

@@ -9,7 +9,7 @@ from tests.support.service import Service, program
 
 
 def admin_token(service):
-    command = [program("stepscope-server"), "token", "create", "--role", "admin", "--name", "root", "--data-dir", str(service.data_dir)]
+    command = [program("stepscope-server"), "token", "create", "--role", "admin", "--name", "root", *service.at]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
 
 

@@ -8,7 +8,7 @@ from tests.support.service import program
 
 
 def report(service, *words):
-    command = [program("stepscope-server"), "report", *words, "--data-dir", str(service.data_dir)]
+    command = [program("stepscope-server"), "report", *words, *service.at]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 

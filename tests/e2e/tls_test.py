@@ -34,7 +34,7 @@ class Secure:
         server_command("tls", "self-signed", "--out", self.tls, "--host", "127.0.0.1", *options)
 
     def token(self, role, name):
-        return server_command("token", "create", "--role", role, "--name", name, "--data-dir", self.service.data_dir).strip()
+        return server_command("token", "create", "--role", role, "--name", name, *self.service.at).strip()
 
     def token_file(self, name, text):
         path = self.folder / f"{name}.token"

@@ -201,7 +201,7 @@ def test_t16_a_length_that_can_be_read_in_two_ways_is_refused(shared, framing, b
 def test_t17_headers_arrive_as_they_were_sent(folder):
     """The answer to a token with a `%63` in it shows whether headers are decoded."""
     service = Service(folder, "--require-tokens").start()
-    words = ["token", "create", "--role", "reader", "--name", "me", "--data-dir", str(service.data_dir)]
+    words = ["token", "create", "--role", "reader", "--name", "me", *service.at]
     token = subprocess.run([program("stepscope-server"), *words], check=True, capture_output=True, text=True).stdout.strip()
     coded = token[:-1] + f"%{ord(token[-1]):02x}"
     for shown, status in ((token, 200), (coded, 401), (token + "%0d%0aX: y", 401)):

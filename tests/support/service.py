@@ -59,17 +59,19 @@ class Service:
     trust."""
 
     def __init__(self, folder: Path, *options: str, ca_file=None, database=None):
-        """`database="private"`: its own also where there is a cluster."""
+        """`database="private"`: its own also where there is a cluster, for what is about that one."""
         self.data_dir = folder / "data"
         self.port = free_port()
         self.url = f"{'https' if ca_file else 'http'}://127.0.0.1:{self.port}"
         self.trust = ssl.create_default_context(cafile=ca_file) if ca_file else None
         self.token = None
         self.options = options
+        self.at = ("--data-dir", str(self.data_dir))  # options of commands about its database
         names = [f"host={self.data_dir}/socket user={role} dbname=stepscope" for role in ("stepscope", SUPERUSER)]
         if citus.address() and database != "private" and "--database-url" not in options:
             names = citus.own_database()
             self.options = (*options, "--database-url", names[0])
+            self.at = (*self.at, "--database-url", names[0])
         self.databases = dict(zip(("stepscope", SUPERUSER), names))  # as psql knows them, by role
         self.log = folder / "server.log"
         self.process = None
