@@ -3,7 +3,7 @@
 
 const kOrder = [
   "q", "group", "status", "issue", "after", "before", "sort", "cursor", "a", "b", "job", "webhook",
-  "by", "user", "account", "gpu",
+  "by", "user", "account", "gpu", "cause",
   "from", "to", "rank", "show", "metric", "node", "order", "tz", "live",
 ] as const;
 
