@@ -27,6 +27,7 @@ GOAL_MS = 50
 CALLS = {
     "user": ("?by=user&from={from}", "by user, 12 weeks"), "group": ("?by=group&from={from}", "by group, 12 weeks"),
     "job": ("?by=job&from={from}&limit=500", "500 jobs, 12 weeks"), "week": ("?by=user", "by user, a week"),
+    "node": ("?by=node&from={from}", "by node, 12 weeks"), "cause": ("?by=cause&from={from}", "by cause, 12 weeks"),
     "one_user": ("?by=job&user=user7&from={from}", "jobs of one user, 12 weeks"),
     "csv": ("?by=user&format=csv&from={from}", "by user, as CSV"),
 }
@@ -44,6 +45,10 @@ select job_id, name, job_group, 'user' || job_id % 300, 'account' || job_id % 12
     jsonb_build_object('preprocessing', held * 0.2, 'raw_data_input', held * 0.1, 'communication', held * 0.1, 'unknown', held * 0.05),
     'issues', 2, 2, 'The GPUs were busy 52.6 % of their time; most was lost to preprocessing, 21.1 %.', true, {now}
 from (select *, 8 * (ended_us - started_us) / 1e6 as held from jobs) as made
+"""
+NODES = """
+insert into nodes (job_id, name, facts, first_seen_us, last_seen_us)
+select job_id, 'node-' || job_id % 500, '{{"gpus": [{{}}, {{}}, {{}}, {{}}, {{}}, {{}}, {{}}, {{}}]}}', started_us, ended_us from jobs
 """
 FIGURES = [Figure("first", "ms, first answer after the start", digits=0)] + [
     figure for name, (_, words) in CALLS.items()
@@ -95,7 +100,7 @@ def measure(options, folder):
     side = Stepscope(folder)
     stop = threading.Event()
     try:
-        for statement in (FILL, ROWS, "analyze jobs", "analyze job_hours"):
+        for statement in (FILL, ROWS, NODES, "analyze jobs", "analyze job_hours"):
             side.sql(statement.format(now=now_us(), jobs=options.jobs))
         first = took_ms(Client(side.port), "/api/v1/fleet")
         changing = threading.Thread(target=change, args=(side, stop), daemon=True)

@@ -68,6 +68,22 @@ test("events are chosen, and the message they send is shown before", async () =>
   await page.getByText("Choose at least one event.").waitFor();
 });
 
+test("events of rules are wanted of some rules only, which are named, and the list says so", async () => {
+  await open();
+  await page.getByLabel("Of these rules only").fill("IdleGPU, Straggler IdleGPU");
+  await page.getByText("What such a message looks like").click();
+  assert.match(await page.locator("form pre").textContent(), /"rule": "IdleGPU"/);
+  await page.getByLabel("Address").fill(kUrl);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Done" }).click();
+  assert.deepEqual(service.alerts.webhooks[0].events, ["rule.issues_found:IdleGPU", "rule.issues_found:Straggler", "job.failed", "job.stalled"]);
+  assert.match(await page.locator(".alert-hook").textContent(), /rule\.issues_found of IdleGPU, Straggler · job\.failed · job\.stalled · since/);
+  assert.equal(await page.getByLabel("Of these rules only").inputValue(), "");
+  await page.getByRole("checkbox", { name: /rule\.issues_found/ }).uncheck();
+  assert.equal(await page.getByLabel("Of these rules only").count(), 0, "no event of a rule is chosen");
+  assert.deepEqual(await axeViolations(page), []);
+});
+
 test("deleting asks once more", async () => {
   service.alerts.webhooks = [{ id: "1", url: kUrl, events: ["job.failed"], enabled: false, note: "the receiver answered 410", created: "", created_us: Date.now() * 1000 }];
   await open();

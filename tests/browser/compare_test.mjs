@@ -21,6 +21,19 @@ test("two jobs: the sentence with its certainty first, then what differs, as tex
   await page.getByRole("heading", { name: /^The steps of resnet-slow/ }).waitFor();
 });
 
+test("both runs lie over each other in charts that say in words what they show, with money where a price is set", async () => {
+  service.jobs[1].price = 2;
+  await page.goto(`${service.url}/compare?a=resnet-slow&b=resnet-quick`);
+  await page.locator("#overlay-step-time-text").waitFor();
+  assert.equal(await page.locator("#overlay-step-time-text").textContent(), "Means of adjacent steps: A 40.0 ms to 48.0 ms, B 20.0 ms to 24.0 ms.");
+  assert.equal(await page.locator("#overlay-gpu-text").textContent(), "Parts of a run: GPU use: A 40 % to 63 %, B 40 % to 63 %.");
+  assert.equal(await page.locator("path.overlay-b").count(), 5);
+  assert.match(await page.locator("section", { has: page.locator("#overlay-gpu") }).locator("path.overlay-a").getAttribute("d"), /^M0\.0 [^M]+M250\.0 /, "a gap stays a gap");
+  assert.match(await page.getByRole("region", { name: "In numbers, A and B" }).textContent(), /Price of a GPU hour–2\.00only in BCost–12\.5only in BCost of 1,000 steps–0\.04/);
+  assert.equal(await page.getByRole("link", { name: "CSV" }).getAttribute("href"), "/api/v1/compare?a=resnet-slow&b=resnet-quick&format=csv");
+  assert.equal(service.calls(/\/api\/v1\/compare/).length, 1);
+});
+
 test("from a job's page the run before of its group is found", async () => {
   await page.goto(`${service.url}/jobs/resnet-quick`);
   await page.locator(".job-facts").getByRole("link", { name: "Compare" }).click();

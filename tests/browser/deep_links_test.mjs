@@ -32,14 +32,14 @@ const kSpans = ["", "from=60000&to=120000", "from=0&to=5000", "from=200000&to=29
 const kTimes = ["", "tz=utc", "tz=local", "tz=relative"];
 /** The pages with the keys that they know, one of each row at a time; and what is on screen once a page is drawn. */
 const kPages = [
-  ["/jobs/albef-1", [kSpans, kTimes, ["", "rank=0"]], ".plot canvas"],
-  ["/jobs/albef-1/system", [kSpans, kTimes, ["", "show=cpu", "show=steps"]], ".plot canvas"],
-  ["/jobs/albef-1/heatmap", [kSpans, kTimes, ["", "metric=gpu_util_percent", "metric=cpu_util_percent"], ["", "order=mean"]], ".heat-canvas"],
+  ["/jobs/albef-1", [kSpans, kTimes, ["", "at=70000"], ["", "rank=0"]], ".plot canvas"],
+  ["/jobs/albef-1/system", [kSpans, kTimes, ["", "at=70000", "at=299000"], ["", "show=cpu", "show=steps"]], ".plot canvas"],
+  ["/jobs/albef-1/heatmap", [kSpans, kTimes, ["", "at=70000&dev=host-1+0"], ["", "metric=gpu_util_percent", "metric=cpu_util_percent"], ["", "order=mean"]], ".heat-canvas"],
   ["/jobs/albef-1/steps", [kSpans, kTimes, ["", "rank=0"]], "#ranks-title"],
   ["/jobs/albef-1/rules", [["", "show=DataloaderBottleneck"]], "#rules-title"],
   ["/jobs", [["", "q=albef", "q=albef-2"], ["", "sort=name", "sort=-duration", "sort=-issues"], ["", "status=Completed"], ["", "after=now-24h"], kTimes], ".job-link"],
   ["/compare", [["a=albef-1&b=albef-2", "a=albef-2&b=albef-1"]], "#compare-title"],
-  ["/fleet", [["", "by=group", "by=job"], ["", "user=ann"], ["", "sort=held"], ["", "after=now-30d", "after=2026-11-16&before=2026-11-22"]], "#fleet-title"],
+  ["/fleet", [["", "by=group", "by=job", "by=node", "by=cause"], ["", "user=ann", "cause=preprocessing"], ["", "sort=held"], ["", "after=now-30d", "after=2026-11-16&before=2026-11-22"]], "#fleet-title"],
 ];
 
 function linksFrom(random) {

@@ -38,6 +38,33 @@ test("a row leads to its jobs, the link keeps the view, and a chip leads back", 
   await page.waitForURL(/\/fleet\?after=now-30d&by=job$/);
 });
 
+test("points, strips over time and idle GPUs say in words what they show", async () => {
+  await page.goto(`${service.url}/fleet?node=node-1&cause=preprocessing`);
+  await page.locator("#fleet-spread").waitFor();
+  assert.equal(await page.locator("#fleet-spread-text").textContent(), "1 of 2 lost more than half of their judged hours. 1 without judged hours is left out.");
+  assert.equal(await page.locator(".fleet-point").count(), 2);
+  assert.match(await page.locator(".fleet-grid svg").first().getAttribute("aria-label"), /^ann: most lost in the 6\.00 h from 20\d\d-\d\d-\d\d \d\d:\d\d UTC, \d+ % of the judged hours$/);
+  assert.match(await page.locator(".fleet-grid svg").nth(2).getAttribute("aria-label"), /^not known: not judged$/);
+  const idle = page.locator("section", { has: page.locator("#fleet-idle") });
+  assert.match(await idle.textContent(), /10 GPUs of 1 running job were held and never used\. 2 running jobs are not judged yet\./);
+  assert.match(await idle.textContent(), /10 of 16 GPUs annnode-1 gpu0 for 10 m 00 s, .* and 2 more/);
+  assert.match(await page.locator(".page-head").textContent(), /as of 12:34:56 UTC/);
+  assert.deepEqual([last().get("node"), last().get("cause")], ["node-1", "preprocessing"]);
+  await page.getByRole("button", { name: /^Node node-1/ }).click();
+  await page.waitForURL(/\/fleet\?cause=preprocessing$/);
+  await page.locator(".fleet-point").first().click();
+  await page.waitForURL(/\/fleet\?by=job&user=ann&cause=preprocessing$/);
+});
+
+test("a cause of the bar leads to the jobs that lost most to it, and rows by cause say it in words", async () => {
+  await page.goto(`${service.url}/fleet`);
+  await page.locator(".fleet-legend").first().getByRole("link", { name: "preprocessing" }).click();
+  await page.waitForURL(/\/fleet\?by=job&cause=preprocessing$/);
+  await page.goto(`${service.url}/fleet?by=cause`);
+  await page.getByRole("region", { name: "Hours by Cause" }).waitFor();
+  assert.match(await page.getByRole("region", { name: "Hours by Cause" }).textContent(), /nothing lost, or not judged/);
+});
+
 test("by keyboard: another time and another order", async () => {
   await page.goto(`${service.url}/jobs`);
   await page.locator(".empty").waitFor();

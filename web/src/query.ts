@@ -3,8 +3,8 @@
 
 const kOrder = [
   "q", "group", "status", "issue", "after", "before", "sort", "cursor", "a", "b", "job", "webhook",
-  "by", "user", "account", "gpu",
-  "from", "to", "rank", "show", "metric", "node", "order", "tz", "live",
+  "by", "user", "account", "gpu", "cause",
+  "from", "to", "at", "rank", "show", "h", "dev", "metric", "node", "order", "tz", "live",
 ] as const;
 
 export type Key = (typeof kOrder)[number];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFileSync } from "node:fs";
 import { type Attempt, type Delivery, kEvents } from "../src/alerts/calls";
-import { attemptWords, deliveryWords, refusalOf, styleOf } from "../src/alerts/words";
+import { attemptWords, deliveryWords, eventWords, namesOf, refusalOf, styleOf, wantedEvents } from "../src/alerts/words";
 
 const attempt = (more: Partial<Attempt> = {}): Attempt => ({ at: null, at_us: 0, status: 204, duration_ms: 12.4, answer: "", error: null, ...more });
 const message = (more: Partial<Delivery>) => ({ state: "ready", due_us: 60e6, attempts: [], ...more }) as unknown as Delivery;
@@ -24,4 +24,12 @@ test("an address is refused where it cannot be a webhook's", () => {
 test("the page offers all events that the contract knows, but the test message", () => {
   const [, names = ""] = /Event:[\s\S]*?enum: \[([^\]]*)\]/.exec(readFileSync("../openapi.yaml", "utf8")) ?? [];
   assert.deepEqual([...kEvents.map(([name]) => name), "webhook.test"].sort(), names.split(", ").sort());
+});
+
+test("rules that are named are wanted of each event of rules, others as they are", () => {
+  assert.deepEqual(namesOf(" IdleGPU,Straggler;; IdleGPU\n"), ["IdleGPU", "Straggler"]);
+  assert.deepEqual(wantedEvents(["rule.error", "job.failed"], ["A", "B"]), ["rule.error:A", "rule.error:B", "job.failed"]);
+  assert.deepEqual(wantedEvents(["rule.error"], []), ["rule.error"]);
+  assert.equal(eventWords([]), "all events");
+  assert.equal(eventWords(["rule.error:A", "job.failed", "rule.error:B"]), "rule.error of A, B · job.failed");
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Comparison, StepChange } from "../src/compare/calls";
+import { binned, howOften, pathOf, stepTimes } from "../src/compare/lines";
 import { certaintyOf, changeOf, headlineOf, runBefore } from "../src/compare/words";
 import { toggled } from "../src/jobs/ticked";
 import type { JobItem } from "../src/model";
@@ -40,4 +41,20 @@ test("two jobs at most are ticked", () => {
   assert.deepEqual(toggled([], "a"), ["a"]);
   assert.deepEqual(toggled(["a", "b"], "c"), ["b", "c"]);
   assert.deepEqual(toggled(["a", "b"], "a"), ["b"]);
+});
+
+test("histograms share their bins: each keeps its steps, and the tail is left to the sentence", () => {
+  const sum = (stairs: ReturnType<typeof binned>) => stairs.reduce((all, { value }) => all + (value ?? 0), 0);
+  assert.ok(Math.abs(sum(binned({ edges_seconds: [1, 2, 3], counts: [3, 1] }, 1, 3)) - 1) < 1e-9);
+  assert.ok(Math.abs(sum(binned({ edges_seconds: [1, 2, 12], counts: [3, 1] }, 1, 2)) - 0.75) < 1e-9);
+  assert.equal(sum(binned({ edges_seconds: [2, 2], counts: [7] }, 1, 3)), 1, "all steps took the same time");
+  assert.equal(sum(binned({ edges_seconds: [], counts: [] }, 1, 3)), 0);
+});
+
+test("a line has a break where nothing was measured, and a run without steps has none", () => {
+  const stairs = [{ from: 0, to: 1, value: 50 }, { from: 1, to: 2, value: null }, { from: 2, to: 3, value: 100 }];
+  assert.equal(pathOf(stairs, { from: 0, to: 4, top: 100 }), "M0.0 50.00H250.0M500.0 0.00H750.0");
+  const none = { steps: { a: null, b: null } } as Parameters<typeof stepTimes>[0];
+  assert.equal(stepTimes(none), null);
+  assert.equal(howOften(none), null);
 });

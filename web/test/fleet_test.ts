@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parametersOf } from "../src/fleet/calls";
 import { sortOf } from "../src/fleet/tables";
-import { doubtOf, headlineOf, piecesOf } from "../src/fleet/words";
+import { doubtOf, headlineOf, idleWords, piecesOf, placesOf } from "../src/fleet/words";
 import { hours } from "../src/format";
 
 type Parts = Parameters<typeof piecesOf>[0];
@@ -31,9 +31,27 @@ test("less than an hour is minutes", () => {
   assert.deepEqual([0, 0.25, 1, 250, null].map((value) => hours(value)), ["0 s", "15 m 00 s", "1.00 h", "250 h", "–"]);
 });
 
+test("points lie between the powers of ten, whatever the hours are", () => {
+  const row = (held: number, judged: number, lost: number) => ({ key: "k", sums: { gpu_hours: held, judged_gpu_hours: judged, lost_gpu_hours: lost } }) as never;
+  const { points, ticks } = placesOf([row(0.001, 0.001, 0.001), row(5e6, 5e6, 0), row(10, 0, 0), row(0, 0, 0)]);
+  assert.equal(points.length, 2);
+  assert.ok(points.every(({ x, y }) => x >= 0 && x <= 1 && y >= 0 && y <= 1));
+  assert.deepEqual([ticks[0]?.hours, ticks.at(-1)?.hours], [0.001, 1e7]);
+  assert.deepEqual(placesOf([row(10, 10, 1)]).ticks.map(({ hours: each }) => each), [10, 100]);
+  assert.deepEqual(placesOf([]), { points: [], ticks: [] });
+});
+
+test("no GPU is called used while nobody looked", () => {
+  const idle = { running_jobs: 0, judged_jobs: 0, not_asked_jobs: 0, gpus: 0, jobs_total: 0, jobs: [] };
+  assert.equal(idleWords(idle), "No job with GPUs runs.");
+  assert.equal(idleWords({ ...idle, running_jobs: 2 }), "Not known yet. 2 running jobs are not judged yet.");
+  assert.equal(idleWords({ ...idle, running_jobs: 2, judged_jobs: 2 }), "Every GPU of the 2 judged running jobs was used.");
+  assert.equal(idleWords({ ...idle, running_jobs: 501, judged_jobs: 500, not_asked_jobs: 1, gpus: 1, jobs_total: 1 }), "1 GPU of 1 running job was held and never used. 1 smaller job was not looked at.");
+});
+
 test("a link becomes the parameters of the call; a wrong one its defaults", () => {
   const now = Date.parse("2026-11-27T12:34:56Z");
-  assert.deepEqual(parametersOf("?after=now-24h&user=ann", now), { user: "ann", account: "", group: "", gpu: "", by: "user", from: "2026-11-26T12:34:00.000Z", to: null });
+  assert.deepEqual(parametersOf("?after=now-24h&user=ann", now), { user: "ann", account: "", group: "", gpu: "", node: "", cause: "", by: "user", from: "2026-11-26T12:34:00.000Z", to: null });
   assert.equal(parametersOf("?by=moon", now).by, "user");
   assert.equal(sortOf("constructor"), "lost");
 });

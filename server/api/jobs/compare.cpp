@@ -9,8 +9,10 @@
 #include "core/model/names.h"
 #include "server/access/scope.h"
 #include "server/api/http/answer.h"
+#include "server/api/http/csv.h"
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
+#include "server/api/jobs/compare_parts.h"
 #include "server/api/jobs/job_summary.h"
 #include "server/front/denial.h"
 #include "server/report/measure/rank_summaries.h"
@@ -22,7 +24,9 @@
 namespace stepscope {
 namespace {
 
-constexpr QueryParameter kCompareQuery[] = {{"a"}, {"b"}};
+constexpr std::string_view kCompareFormats[] = {"json", "csv"};
+constexpr QueryParameter kCompareQuery[] = {
+    {"a"}, {"b"}, {"format", QueryParameter::kWord, 1, 1, kCompareFormats}};
 constexpr std::size_t kMostFacts = 100, kLongestValue = 200;
 constexpr std::int64_t kHourUs = 3'600'000'000;
 
@@ -79,6 +83,10 @@ std::optional<std::int64_t> RunUs(const JobRow& job, std::int64_t now_us) {
   return std::max<std::int64_t>(0, job.ended_us.value_or(now_us) - *job.started_us);
 }
 
+bool HasSteps(const Side& side) {
+  return side.steps && side.steps->steps.count > 0;
+}
+
 OrderedJson ToJson(const Side& side, std::int64_t now_us) {
   const JobRow& job = side.job;
   const std::optional<std::int64_t> run_us = RunUs(job, now_us);
@@ -90,14 +98,15 @@ OrderedJson ToJson(const Side& side, std::int64_t now_us) {
   json["gpus"] = gpus;
   json["ranks"] = side.ranks.size();
   json["gpu_hours"] = run_us ? Maybe(double(gpus) * double(*run_us) / kHourUs) : nullptr;
+  PutMoney(json, gpus > 0 ? PriceOf(side.rules) : std::nullopt, gpus,
+           run_us ? std::optional(double(*run_us) / 1e6) : std::nullopt,
+           HasSteps(side) ? std::optional(side.steps->steps.mean) : std::nullopt);
   json["mean_gpu_util_percent"] = Maybe(side.summary.mean_gpu_percent);
   json["mean_cpu_util_percent"] = Maybe(side.summary.mean_cpu_percent);
+  json["gpu_util_percent"] = PartsOf(side.summary.gpu);
+  json["cpu_util_percent"] = PartsOf(side.summary.cpu);
   json["verdict"] = ToText(VerdictOf(side.rules));
   return json;
-}
-
-bool HasSteps(const Side& side) {
-  return side.steps && side.steps->steps.count > 0;
 }
 
 OrderedJson StepsOf(const Side& side) {
@@ -107,7 +116,9 @@ OrderedJson StepsOf(const Side& side) {
           {"steps", steps.count},
           {"mean_seconds", Rounded(steps.mean, 9)},
           {"p50_seconds", Rounded(steps.p50, 9)},
-          {"p95_seconds", Rounded(steps.p95, 9)}};
+          {"p95_seconds", Rounded(steps.p95, 9)},
+          {"line", LineOf(steps.curve)},
+          {"histogram", HistogramOf(steps)}};
 }
 
 // The mean step times of the points of the curve, in the order of time.
@@ -271,7 +282,8 @@ Result<Reply> CompareJobs(const Api& api, Connection& connection, const Request&
   if (!a) return a.error();
   const Result<Side> b = Load(api, connection, query.Text("b"));
   if (!b) return b.error();
-  return JsonReply(Compared(*a, *b, ToMicros(api.clock.Now())));
+  const OrderedJson compared = Compared(*a, *b, ToMicros(api.clock.Now()));
+  return WantsCsv(request, query.Text("format")) ? ComparisonCsv(compared) : JsonReply(compared);
 }
 
 }  // namespace

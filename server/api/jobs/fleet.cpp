@@ -3,29 +3,52 @@
 #include "server/report/fleet/fleet.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "core/base/json_members.h"
 #include "server/api/http/answer.h"
 #include "server/api/http/csv.h"
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
+#include "server/api/http/shared_reply.h"
 #include "server/report/fleet/fleet_json.h"
+#include "server/report/fleet/idle_now.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::string_view kFleetFormats[] = {"json", "csv"};
-constexpr QueryParameter kFleetQuery[] = {
-    {"from", QueryParameter::kTime},
-    {"to", QueryParameter::kTime},
-    {"by", QueryParameter::kWord, 1, 1, kFleetWords},
-    {"user", QueryParameter::kText, 1, 200},
-    {"account", QueryParameter::kText, 1, 200},
-    {"group", QueryParameter::kText, 1, 200},
-    {"gpu", QueryParameter::kText, 1, 200},
-    {"format", QueryParameter::kWord, 1, 1, kFleetFormats},
-    kLimitParameter,
-};
+// Many people leave the page open, and it reads its numbers again each minute.
+constexpr Duration kFleetFreshFor = 3s;
+
+// Causes of lost time by name: all but the first one, busy.
+std::span<const std::string_view> CauseNames() {
+  static const auto kNames = [] {
+    std::array<std::string_view, kCauses - 1> names;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      names[i] = TextOf(static_cast<Cause>(i + 1)).name;
+    return names;
+  }();
+  return kNames;
+}
+
+std::span<const QueryParameter> FleetParameters() {
+  static const QueryParameter kParameters[] = {
+      {"from", QueryParameter::kTime},
+      {"to", QueryParameter::kTime},
+      {"by", QueryParameter::kWord, 1, 1, kFleetWords},
+      {"user", QueryParameter::kText, 1, 200},
+      {"account", QueryParameter::kText, 1, 200},
+      {"group", QueryParameter::kText, 1, 200},
+      {"gpu", QueryParameter::kText, 1, 200},
+      {"node", QueryParameter::kText, 1, 200},
+      {"cause", QueryParameter::kWord, 1, 1, CauseNames()},
+      {"format", QueryParameter::kWord, 1, 1, kFleetFormats},
+      kLimitParameter,
+  };
+  return kParameters;
+}
 constexpr std::size_t kMostCsvRows = 100'000;
 
 std::optional<std::string> MaybeText(const Query& query, std::string_view name) {
@@ -42,6 +65,12 @@ FleetQuestion ToQuestion(const Query& query, const Caller& caller, std::int64_t 
   question.account = MaybeText(query, "account");
   question.group = MaybeText(query, "group");
   question.gpu = MaybeText(query, "gpu");
+  question.node = MaybeText(query, "node");
+  if (query.Has("cause")) {
+    const auto names = CauseNames();
+    const auto cause = std::ranges::find(names, query.Text("cause")) - names.begin();
+    question.cause = static_cast<Cause>(cause + 1);
+  }
   question.scopes = caller.scopes;
   question.rows = static_cast<std::size_t>(query.Int("limit", 100));
   return question;
@@ -94,27 +123,38 @@ Reply ToCsv(const Fleet& fleet, std::string_view by) {
 
 Result<Reply> ReadFleet(const Api& api, Connection& connection, const Request& request,
                         const PathParameters&) {
-  const Query query(request, kFleetQuery);
+  const Query query(request, FleetParameters());
   if (!query.faults().empty()) return query.Refusal(request);
-  FleetQuestion question = ToQuestion(query, *request.caller, ToMicros(api.clock.Now()));
+  const std::int64_t now_us = ToMicros(api.clock.Now());
+  FleetQuestion question = ToQuestion(query, *request.caller, now_us);
   if (question.from_us >= question.to_us) {
     return Query::Refuse(request, "from", "is not before the end of the span");
   }
   const bool csv = WantsCsv(request, query.Text("format"));
   if (csv) question.rows = kMostCsvRows;
-  if (csv) question.jobs = 0;
+  if (csv) question.jobs = question.grid_rows = 0;
 
   if (const Status fresh = api.fleet.Refresh(connection); !fresh) return fresh.error();
-  Fleet fleet = api.fleet.Read([&](const FleetJobs& jobs) { return SumFleet(jobs, question); });
+  RunningJobs running;
+  Fleet fleet = api.fleet.Read([&](const FleetJobs& jobs) {
+    if (!csv) running = ListRunningJobs(jobs, question);
+    return SumFleet(jobs, question);
+  });
   if (csv) return ToCsv(fleet, kFleetWords[static_cast<std::size_t>(question.by)]);
   if (const Status added = AddSentences(connection, fleet); !added) return added.error();
-  return JsonReply(ToJson(fleet, question));
+  const auto idle = ReadIdleNow(connection, running, question);
+  if (!idle.ok()) return idle.error();
+  OrderedJson json = ToJson(fleet, question);
+  json["idle_now"] = ToJson(*idle);
+  PutTime(json, "as_of", now_us);
+  return JsonReply(json);
 }
 
 }  // namespace
 
 std::vector<Route> FleetRoutes(const Api& api) {
-  return {Bulk(ForDatabase(api, Right::kRead, "GET", "/api/v1/fleet", ReadFleet))};
+  return {Shared(kFleetFreshFor, api.clock,
+                 Bulk(ForDatabase(api, Right::kRead, "GET", "/api/v1/fleet", ReadFleet)))};
 }
 
 }  // namespace stepscope

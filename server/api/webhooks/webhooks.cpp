@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
+#include "rules/catalog/catalog.h"
 #include "server/alert/secrets.h"
 #include "server/api/http/answer.h"
 #include "server/api/http/body.h"
@@ -18,6 +20,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostUrl = 2048;
+constexpr std::size_t kMostEvents = 128;    // each event of a rule once for each rule, and more
 constexpr std::size_t kMostWebhooks = 100;  // each event is a message to each of them
 
 OrderedJson ToJson(const WebhookRow& webhook, const std::string& secret = "") {
@@ -30,13 +33,30 @@ OrderedJson ToJson(const WebhookRow& webhook, const std::string& secret = "") {
   return json;
 }
 
+// Why the name of an event is none, or "". An event of a rule may name the rule: "rule.error:Name".
+std::string FaultOf(std::string_view event) {
+  const std::size_t colon = event.find(':');
+  const std::string_view name = event.substr(0, colon);
+  if (std::ranges::count(kWebhookEvents, name) == 0) {
+    return Format("there is no event '{}'", Printable(std::string(name), 64));
+  }
+  if (colon == std::string_view::npos) return "";
+  const std::string_view rule = event.substr(colon + 1);
+  if (!name.starts_with("rule.")) return Format("{} is of no rule", name);
+  if (FindRule(rule) != nullptr) return "";
+  std::vector<std::string_view> known;
+  for (const RuleType& each : Catalog()) known.push_back(each.name);
+  return Format("there is no rule '{}'{}", Printable(std::string(rule), 64),
+                DidYouMean(NearestWords(known, rule)));
+}
+
 void ReadEvents(Body& body, WebhookRow& webhook) {
-  const Json events = body.Array(body.root(), "", "events", std::size(kWebhookEvents) * 2);
+  const Json events = body.Array(body.root(), "", "events", kMostEvents);
   for (std::size_t at = 0; at < events.size(); ++at) {
     const std::string pointer = Format("/events/{}", at);
     const std::string event = events[at].is_string() ? events[at].get<std::string>() : "";
-    if (std::ranges::count(kWebhookEvents, event) == 0) {
-      body.Note(pointer, Format("there is no event '{}'", Printable(event, 64)));
+    if (const std::string fault = FaultOf(event); !fault.empty()) {
+      body.Note(pointer, fault);
     } else if (std::ranges::count(webhook.events, event) > 0) {
       body.Note(pointer, Format("{} stands twice", event));
     } else {

@@ -86,6 +86,23 @@ OrderedJson Jobs(const Fleet& fleet) {
   return jobs;
 }
 
+OrderedJson HoursOf(const std::vector<double>& seconds) {
+  OrderedJson hours = OrderedJson::array();
+  for (const double each : seconds) hours.push_back(Hours(each));
+  return hours;
+}
+
+OrderedJson Grid(const FleetGrid& grid) {
+  OrderedJson rows = OrderedJson::array();
+  for (const FleetGridRow& row : grid.rows) {
+    rows.push_back({{"key", NullIfEmpty(row.key)},
+                    {"gpu_hours", HoursOf(row.held)},
+                    {"judged_gpu_hours", HoursOf(row.judged)},
+                    {"lost_gpu_hours", HoursOf(row.lost)}});
+  }
+  return {{"slot_seconds", grid.slot_us / 1'000'000}, {"rows", std::move(rows)}};
+}
+
 OrderedJson Weeks(const Fleet& fleet) {
   OrderedJson weeks = OrderedJson::array();
   for (const FleetWeek& week : fleet.weeks) {
@@ -110,6 +127,7 @@ OrderedJson ToJson(const Fleet& fleet, const FleetQuestion& question) {
   json["rows_total"] = fleet.rows_total;
   json["jobs"] = Jobs(fleet);
   json["weeks"] = Weeks(fleet);
+  json["grid"] = Grid(fleet.grid);
   json["left_out_jobs"] = fleet.left_out;
   return json;
 }
@@ -117,6 +135,7 @@ OrderedJson ToJson(const Fleet& fleet, const FleetQuestion& question) {
 Json WeeklyMessage(const Fleet& fleet, const FleetQuestion& question, const std::string& url) {
   OrderedJson data = ToJson(fleet, question);
   data.erase("weeks");
+  data.erase("grid");
   data["url"] = url;
   return {{"type", "fleet.weekly"},
           {"timestamp", ToRfc3339(FromMicros(question.to_us))},

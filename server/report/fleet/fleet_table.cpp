@@ -51,6 +51,12 @@ void FleetJobs::Put(const JobHours& hours) {
   for (const auto& [cause, seconds] : hours.lost_seconds) {
     job.lost[CauseOf(cause)] += static_cast<float>(seconds);
   }
+  for (const auto& [node, gpus] : hours.node_gpus) {
+    if (hours.gpus > 0 && gpus == 0) continue;
+    const double part = hours.gpus > 0 ? static_cast<double>(gpus) / static_cast<double>(hours.gpus)
+                                       : 1.0 / static_cast<double>(hours.node_gpus.size());
+    job.nodes.push_back({PlaceOf(*this, node), static_cast<float>(std::min(part, 1.0))});
+  }
   newest_us = std::max(newest_us, hours.written_us);
   jobs[found->second] = std::move(job);
 }

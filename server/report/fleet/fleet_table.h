@@ -14,6 +14,12 @@
 
 namespace stepscope {
 
+// A node of a job with its part of the job's GPUs, 0 to 1.
+struct FleetNode {
+  std::uint32_t name = 0;  // place in FleetJobs::texts
+  float part = 0;
+};
+
 // A job of the fleet; texts are places in FleetJobs::texts.
 struct FleetJob {
   std::int64_t job_id = 0;
@@ -24,6 +30,7 @@ struct FleetJob {
   bool ended = false, judged = false, has_verdict = false;
   float price = 0;                    // money for an hour of a GPU; 0: not set
   double busy_seconds = 0;            // of GPUs
+  std::vector<FleetNode> nodes;       // that have GPUs, or all where none has
   std::array<float, kCauses> lost{};  // seconds of GPUs; that of Cause::kBusy is 0
 };
 

@@ -54,6 +54,13 @@ from job_hours
 where written_us >= $1 and job_id < $2
 order by job_id desc
 limit $3)";
+constexpr char kNodes[] = R"(
+select job_id, name, case when jsonb_typeof(facts -> 'gpus') = 'array'
+    then jsonb_array_length(facts -> 'gpus') else 0 end::bigint
+from nodes
+where job_id = any($1::bigint[])
+order by job_id, name
+limit 1000000)";
 constexpr char kCount[] = "select count(*) from job_hours";
 constexpr char kSentences[] = R"(
 select job_id, sentence
@@ -87,6 +94,23 @@ JobHours ReadHours(const Rows& rows, std::size_t row) {
   hours.settled = rows.Bool(row, 17);
   hours.written_us = rows.Int(row, 18);
   return hours;
+}
+
+// Of jobs with the highest numbers first.
+Status AddNodes(Connection& connection, std::vector<JobHours>& hours) {
+  std::vector<std::int64_t> ids;
+  for (const JobHours& each : hours) ids.push_back(each.job_id);
+  const Result<Rows> rows = connection.Query(kNodes, {Parameter::Array(ids)});
+  if (!rows) return rows.error();
+  auto job = hours.rbegin();
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    while (job != hours.rend() && job->job_id < rows->Int(i, 0)) ++job;
+    if (job == hours.rend()) break;
+    if (job->job_id == rows->Int(i, 0)) {
+      job->node_gpus.emplace_back(rows->Text(i, 1), rows->Int(i, 2));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -129,6 +153,7 @@ Result<std::vector<JobHours>> ReadJobHours(Connection& connection, std::int64_t 
   if (!rows) return rows.error();
   std::vector<JobHours> hours;
   for (std::size_t i = 0; i < rows->size(); ++i) hours.push_back(ReadHours(*rows, i));
+  if (const Status added = AddNodes(connection, hours); !added) return added.error();
   return hours;
 }
 

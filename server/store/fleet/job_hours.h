@@ -20,6 +20,8 @@ struct JobHours {
   std::string user, account;  // "" where no agent knows it
   std::string gpu;            // model of the first GPU; "" without GPUs
   std::int64_t nodes = 0, gpus = 0;
+  // Each node with its GPUs, by name; kept with the nodes, so SaveJobHours leaves them alone.
+  std::vector<std::pair<std::string, std::int64_t>> node_gpus;
   // From the first sample to the end, or to the newest frame of a job that runs.
   std::optional<std::int64_t> from_us, to_us;
   bool ended = false;

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 
+#include "core/base/json_members.h"
 #include "core/base/text.h"
 #include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {
 
+// "rule.cleared:IdleGPU" stands for the event of that rule alone; the last parameter is "" where
+// the event is no rule's.
 constexpr char kWanted[] = R"(
 select 1
 from webhooks
-where enabled and (cardinality(events) = 0 or $1 = any(events))
+where enabled and (cardinality(events) = 0 or $1 = any(events)
+    or ($2 <> '' and $1 || ':' || $2 = any(events)))
 limit 1)";
 constexpr char kNextSequence[] = R"(
 update jobs
@@ -24,7 +28,8 @@ constexpr char kEnqueue[] = R"(
 insert into deliveries (webhook_id, job_id, event, sequence, body, due_us, created_us)
 select webhook_id, $1, $2, $3, $4, (extract(epoch from clock_timestamp()) * 1000000)::bigint, $5
 from webhooks
-where enabled and (cardinality(events) = 0 or $2 = any(events))
+where enabled and (cardinality(events) = 0 or $2 = any(events)
+    or ($6 <> '' and $2 || ':' || $6 = any(events)))
 order by webhook_id)";
 constexpr char kEnqueueTest[] = R"(
 insert into deliveries (webhook_id, event, body, due_us, created_us)
@@ -108,7 +113,8 @@ DeliveryRow ReadDelivery(const Rows& rows, std::size_t row) {
 
 Status EnqueueDeliveries(Connection& connection, std::int64_t job_id, const std::string& event,
                          const Json& body, std::int64_t now_us) {
-  const Result<Rows> wanted = connection.Query(kWanted, {event});
+  const std::string rule = TextOf(body.value("data", Json::object()), "rule");
+  const Result<Rows> wanted = connection.Query(kWanted, {event, rule});
   if (!wanted) return wanted.error();
   if (wanted->empty()) return {};
   const Result<Rows> sequence = connection.Query(kNextSequence, {job_id});
@@ -116,8 +122,8 @@ Status EnqueueDeliveries(Connection& connection, std::int64_t job_id, const std:
   if (sequence->empty()) return NotFound(Format("job {} not found", job_id));
   Json numbered = body;
   numbered["sequence"] = sequence->Int(0, 0);
-  return Done(
-      connection.Query(kEnqueue, {job_id, event, sequence->Int(0, 0), Dump(numbered), now_us}));
+  return Done(connection.Query(kEnqueue,
+                               {job_id, event, sequence->Int(0, 0), Dump(numbered), now_us, rule}));
 }
 
 Result<DeliveryRow> EnqueueTest(Connection& connection, std::int64_t webhook_id, const Json& body,

@@ -17,7 +17,9 @@ inline constexpr std::string_view kWebhookEvents[] = {
 struct WebhookRow {
   std::int64_t webhook_id = 0, created_us = 0;
   std::string url, note;
-  std::vector<std::string> events;  // empty = all
+  // Empty = all. An event of a rule may name the one rule that it is wanted of:
+  // "rule.error:IdleGPU".
+  std::vector<std::string> events;
   std::string secret_sealed;
   bool enabled = true;
 };

@@ -21,6 +21,22 @@ function sumsOf({ jobs, held, busy, lost, cost }) {
   };
 }
 
+const kSlots = 28;
+const spread = (hours, at) => Array.from({ length: kSlots }, (_, i) => (i < at ? 0 : (hours / kSlots) * (1 + ((i * 7) % 5) / 5)));
+
+function gridOf(holders) {
+  const rows = holders.map(({ key, held, busy, lost }, i) => ({ key, gpu_hours: spread(held, i * 3), judged_gpu_hours: spread(busy + lost, i * 3), lost_gpu_hours: spread(lost, i * 3 + 2) }));
+  return { slot_seconds: 6 * 3600, rows };
+}
+
+function idleOf(holders) {
+  const idle_gpus = Array.from({ length: 10 }, (_, i) => ({ node: "node-1", device: `gpu${i}`, idle_seconds: 600 + 60 * i }));
+  const jobs = holders.filter(({ key }) => key === "ann").map(({ key }) => ({ name: "albef-1001", group: null, user: key, gpus: 16, idle_gpus, judged: new Date(0).toISOString(), judged_us: 0 }));
+  return { running_jobs: holders.length, judged_jobs: jobs.length, not_asked_jobs: 0, gpus: 10 * jobs.length, jobs_total: jobs.length, jobs };
+}
+
+const asOf = () => ({ as_of: "2026-11-27T12:34:56.000000Z", as_of_us: Date.parse("2026-11-27T12:34:56Z") * 1000 });
+
 const total = (holders) => holders.reduce((a, b) => ({ jobs: a.jobs + b.jobs, held: a.held + b.held, busy: a.busy + b.busy, lost: a.lost + b.lost, cost: b.cost ?? a.cost }), { jobs: 0, held: 0, busy: 0, lost: 0, cost: null });
 
 export function fleet(holders, query) {
@@ -42,6 +58,6 @@ export function fleet(holders, query) {
       name: `run-of-${holder.key.slice(0, 40)}`, group: null, user: holder.key, account: null, gpu: "NVIDIA <H100>", gpus: 8,
       sentence: "The GPUs were busy 27.3 % of 110.00 GPU hours; most was lost to preprocessing, 43.6 %.", sums: sumsOf({ ...holder, jobs: 1 }),
     })),
-    weeks, left_out_jobs: 0,
+    weeks, left_out_jobs: 0, grid: gridOf(shown.map((holder) => ({ ...holder, key: by === "job" ? `job-of-${holder.key}` : holder.key }))), idle_now: idleOf(shown), ...asOf(),
   };
 }

@@ -47,11 +47,17 @@ export function report(job) {
 const sideOf = (job) => ({
   name: job.name, group: job.group, status: job.status, created: "", created_us: job.createdUs, duration_seconds: job.seconds, nodes: job.nodes, gpus: job.gpus, ranks: job.ranks,
   gpu_hours: (job.gpus * job.seconds) / 3600, mean_gpu_util_percent: job.gpus > 0 ? 41.2 : null, mean_cpu_util_percent: 61.24, verdict: "issues",
+  price_per_gpu_hour: job.price ?? null, cost: job.price ? 12.5 : null, cost_of_1000_steps: job.price ? 0.04 : null,
+  gpu_util_percent: Array.from({ length: 24 }, (_, i) => (job.gpus === 0 || i === 5 ? null : 40 + i)), cpu_util_percent: Array.from({ length: 24 }, (_, i) => 60 + (i % 5)),
 });
 
 /** Steps of b take half the time of a's, unless the jobs say otherwise with `change`. */
 export function comparison(a, b) {
-  const steps = (mean_seconds) => ({ rank: 0, steps: 2400, mean_seconds, p50_seconds: mean_seconds, p95_seconds: 1.2 * mean_seconds });
+  const steps = (mean_seconds) => ({
+    rank: 0, steps: 2400, mean_seconds, p50_seconds: mean_seconds, p95_seconds: 1.2 * mean_seconds,
+    line: { steps: Array.from({ length: 120 }, (_, i) => 20 * i), mean_seconds: Array.from({ length: 120 }, (_, i) => mean_seconds * (1 + ((i * 37) % 11) / 50)) },
+    histogram: { edges_seconds: Array.from({ length: 12 }, (_, i) => mean_seconds * (0.8 + 0.04 * i)).concat(3 * mean_seconds), counts: [1, 20, 120, 400, 700, 600, 300, 150, 60, 30, 15, 4] },
+  });
   const change = { verdict: "faster", material: true, percent: -50, low_percent: -52, high_percent: -48, noise_percent: 1.5, sentence: "", ...b.change };
   return {
     a: sideOf(a), b: sideOf(b), steps: { a: steps(0.04), b: steps(0.02), change },

@@ -5,7 +5,7 @@ import { dateTime } from "../format";
 import { faultWords } from "../states";
 import { kGreyStyle, Status } from "../status";
 import { deleteWebhook, type Delivery, testWebhook, type Webhook } from "./calls";
-import { attemptWords, styleOf } from "./words";
+import { attemptWords, eventWords, styleOf } from "./words";
 
 // The webhooks, each with its last message, a test, and the way to delete it.
 
@@ -66,7 +66,7 @@ function Hook({ hook, last, changed }: { readonly hook: Webhook; readonly last: 
       <div>
         <h3 class="alert-url">{hook.url}</h3>
         <p class="faint">
-          {hook.events.length === 0 ? "all events" : hook.events.join(", ")} · since {dateTime(hook.created_us, "utc")}
+          {eventWords(hook.events)} · since {dateTime(hook.created_us, "utc")}
         </p>
         <p>{hook.enabled ? <Last found={last} /> : <Status style={kGreyStyle} word="Switched off" more={hook.note || null} />}</p>
         <p role="status">{said.value}</p>

@@ -4,7 +4,7 @@ import type { ApiError } from "../api";
 import { Icon } from "../icons";
 import { faultWords } from "../states";
 import { kEvents, makeWebhook, type MadeWebhook } from "./calls";
-import { refusalOf } from "./words";
+import { namesOf, refusalOf, wantedEvents } from "./words";
 
 // The form that makes a webhook, what it will be sent, and the one time that its secret is on screen.
 
@@ -39,11 +39,11 @@ function Made({ made, done }: { readonly made: MadeWebhook; readonly done: () =>
 }
 
 /** The message that the first of the chosen events sends, as the receiver will get it. */
-function exampleOf(event: string): string {
+function exampleOf(event: string, rule: string): string {
   const ofRule = event.startsWith("rule.");
   const data = {
     job: "resnet-42", group: "nightly",
-    ...(ofRule ? { rule: "DataloaderBottleneck", rule_configuration_name: "DataloaderBottleneck" } : {}),
+    ...(ofRule ? { rule, rule_configuration_name: rule } : {}),
     ...(event === "agent.silent" ? { node: "gpu-07" } : {}),
     status: ofRule ? "IssuesFound" : event === "job.failed" ? "Failed" : event === "job.completed" ? "Completed" : event === "job.stopped" ? "Stopped" : "InProgress",
     detail: "…",
@@ -55,6 +55,7 @@ function exampleOf(event: string): string {
 function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
   const url = useSignal("");
   const events = useSignal<readonly string[]>(kUsual);
+  const rules = useSignal("");
   const busy = useSignal(false);
   const fault = useSignal("");
   const submit = (event: SubmitEvent) => {
@@ -63,8 +64,8 @@ function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
     fault.value = refusalOf(url.value.trim()) || (events.value.length === 0 ? "Choose at least one event." : "");
     if (fault.value !== "") return;
     busy.value = true;
-    makeWebhook(url.value.trim(), events.value)
-      .then((webhook) => ((url.value = ""), made(webhook)), (error: ApiError) => (fault.value = faultWords(error)))
+    makeWebhook(url.value.trim(), wantedEvents(events.value, namesOf(rules.value)))
+      .then((webhook) => ((url.value = rules.value = ""), made(webhook)), (error: ApiError) => (fault.value = faultWords(error)))
       .finally(() => (busy.value = false));
   };
   const toggle = (name: string) => (events.value = events.value.includes(name) ? events.value.filter((each) => each !== name) : [...events.value, name]);
@@ -93,6 +94,13 @@ function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
           </label>
         ))}
       </fieldset>
+      {events.value.some((name) => name.startsWith("rule.")) ? (
+        <label class="alert-rules">
+          <span>Of these rules only</span>
+          <input name="rules" autocomplete="off" spellcheck={false} placeholder="all, or IdleGPU, Straggler" value={rules.value}
+            onInput={(event) => ((rules.value = event.currentTarget.value), (fault.value = ""))} />
+        </label>
+      ) : null}
       <div role="alert">
         {fault.value === "" ? null : (
           <p class="notice notice-red">
@@ -104,7 +112,7 @@ function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
         <details class="diagnosis-more">
           <summary>What such a message looks like</summary>
           <pre tabIndex={0} aria-label="Example of a message">
-            <code>{exampleOf(first[0])}</code>
+            <code>{exampleOf(first[0], namesOf(rules.value)[0] ?? "DataloaderBottleneck")}</code>
           </pre>
         </details>
       )}

@@ -44,3 +44,22 @@ export function refusalOf(text: string): string {
     return "It must be a whole address, such as https://alerts.example.com/stepscope.";
   }
 }
+
+/** Names that were typed, in the order in which they came, each once. */
+export const namesOf = (text: string): readonly string[] => [...new Set(text.split(/[\s,;]+/).filter((name) => name !== ""))];
+
+/** The events as the service takes them: those of rules once for each rule that is named, as they are without any. */
+export function wantedEvents(events: readonly string[], rules: readonly string[]): readonly string[] {
+  return events.flatMap((event) => (event.startsWith("rule.") && rules.length > 0 ? rules.map((rule) => `${event}:${rule}`) : [event]));
+}
+
+/** What a webhook is sent, in words: events of the same rules together. */
+export function eventWords(events: readonly string[]): string {
+  if (events.length === 0) return "all events";
+  const rules = new Map<string, string[]>();
+  for (const event of events) {
+    const [name = "", rule] = event.split(":");
+    rules.set(name, [...(rules.get(name) ?? []), ...(rule === undefined ? [] : [rule])]);
+  }
+  return [...rules].map(([name, of]) => (of.length === 0 ? name : `${name} of ${of.join(", ")}`)).join(" · ");
+}

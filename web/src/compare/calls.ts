@@ -11,3 +11,5 @@ export type Comparison = Schemas["Comparison"];
 export function compareJobs(a: string, b: string, stop: AbortSignal): Promise<Comparison> {
   return ask(address("/compare", { a, b }), "differs", { stop });
 }
+
+export const tableAddress = (a: string, b: string): string => address("/compare", { a, b, format: "csv" });

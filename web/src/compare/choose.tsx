@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { describeJob, listJobs } from "../api";
 import { valueOf } from "../query";
 import { search, setKeys } from "../router";
+import { tableAddress } from "./calls";
 import { runBefore } from "./words";
 
 // The two jobs of the comparison: typed, turned around, or the run before of the same group.
@@ -57,6 +58,11 @@ export function Choose() {
         ⇄
       </button>
       <Field side="b" word="B" names={names.value} />
+      {a === "" || b === "" ? null : (
+        <a class="button" href={tableAddress(a, b)} download="compare.csv">
+          CSV
+        </a>
+      )}
       <span role="status">{said.value}</span>
     </form>
   );

@@ -10,6 +10,7 @@ import { Empty, Fault, Loading } from "../states";
 import { tabPath } from "../tabs";
 import { type ComparedJob, type Comparison, compareJobs } from "./calls";
 import { Choose } from "./choose";
+import { Overlays } from "./overlay";
 import { certaintyOf, changeOf, headlineOf } from "./words";
 
 // Two jobs beside each other: first how their steps differ and how sure that is, then everything else that differs.
@@ -76,6 +77,11 @@ function numberRows({ a, b, steps }: Comparison): readonly Cells[] {
     row("Ranks", ({ ranks }) => ranks, count),
     row("Length", ({ duration_seconds }) => duration_seconds, duration),
     row("GPU hours", ({ gpu_hours }) => gpu_hours, number),
+    ...(a.price_per_gpu_hour === null && b.price_per_gpu_hour === null ? [] : [
+      row("Price of a GPU hour", (job) => job.price_per_gpu_hour, number),
+      row("Cost", ({ cost }) => cost, number),
+      row("Cost of 1,000 steps", (job) => job.cost_of_1000_steps, number),
+    ]),
     row("GPU, mean", ({ mean_gpu_util_percent }) => mean_gpu_util_percent, percent),
     row("CPU, mean", ({ mean_cpu_util_percent }) => mean_cpu_util_percent, percent),
     ["Steps", count(steps.a?.steps), count(steps.b?.steps), changeOf(steps.a?.steps ?? null, steps.b?.steps ?? null)],
@@ -95,6 +101,7 @@ function Found({ found }: { readonly found: Comparison }) {
         <h2 id="compare-title">{headlineOf(found)}</h2>
         <p>{certaintyOf(change)}</p>
       </section>
+      <Overlays found={found} />
       <Table title="In numbers" found={found} rows={numberRows(found)} />
       <Table title="Phases of a step" note="mean time in a step of the first rank" found={found}
         rows={phases.map(({ phase, a_seconds: a, b_seconds: b }) => [phase, duration(a), duration(b), changeOf(a, b)])} />

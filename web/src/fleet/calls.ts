@@ -14,6 +14,8 @@ export const kBy = [
   ["group", "Group"],
   ["gpu", "GPU model"],
   ["job", "Job"],
+  ["node", "Node"],
+  ["cause", "Cause"],
 ] as const;
 export type By = (typeof kBy)[number][0];
 
@@ -24,7 +26,7 @@ export const kSpans = [
   ["now-84d", "last 12 weeks"],
 ] as const;
 /** Keys of the link that leave other jobs out. */
-export const kFilters = ["user", "account", "group", "gpu"] as const;
+export const kFilters = ["user", "account", "group", "gpu", "node", "cause"] as const;
 
 export function byOf(search: string): By {
   const asked = valueOf(search, "by", "user");

@@ -1,12 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { count, hours, number, share } from "../format";
+import { clockTime, count, hours, number, share } from "../format";
 import { poll, type Poll } from "../poll";
 import { valueOf } from "../query";
 import { search, setKeys } from "../router";
 import { Empty, Fault, Loading } from "../states";
 import { byOf, csvAddress, type Fleet, type FleetSums, kBy, kFilters, kSpans, parametersOf, readFleet } from "./calls";
+import { Idle } from "./idle";
 import { Causes, Hatch, Weeks } from "./pictures";
+import { Grid, Scatter } from "./spread";
 import { Holders, Losses } from "./tables";
 import { doubtOf, headlineOf } from "./words";
 
@@ -75,7 +77,7 @@ function Tile({ word, value, note }: { readonly word: string; readonly value: st
 const ofHeld = (part: number, { gpu_hours: held }: FleetSums) => (held > 0 ? share(part / held) : "");
 
 function Tiles({ total }: { readonly total: FleetSums }) {
-  const priced = total.priced_share !== null && total.priced_share < 0.995 ? `for ${share(total.priced_share)} of the hours` : "";
+  const priced = total.priced_share !== null && total.priced_share < 0.995 ? `${share(total.priced_share)} priced` : "";
   return (
     <dl class="card figures">
       <Tile word="GPUs held" value={hours(total.gpu_hours)} />
@@ -101,7 +103,10 @@ function Found({ found }: { readonly found: Fleet }) {
         <Causes found={found} />
       </section>
       <Tiles total={found.total} />
+      <Idle idle={found.idle_now} />
       {found.total.jobs === 0 ? null : <Holders found={found} />}
+      <Scatter found={found} />
+      <Grid found={found} />
       <section class="card facts" aria-labelledby="fleet-weeks">
         <div class="section-head">
           <h2 id="fleet-weeks">Twelve weeks</h2>
@@ -132,6 +137,7 @@ export function FleetPage() {
     <>
       <div class="page-head">
         <h1>Fleet</h1>
+        {found.value === null ? null : <p class="faint">as of {clockTime(found.value.as_of_us / 1000, "utc")} UTC</p>}
       </div>
       <Tools />
       {asked.value === null ? null : <Fault what="The fleet" poll={asked.value} />}

@@ -1,4 +1,6 @@
 import { hours, share } from "../format";
+import { withKeys } from "../query";
+import { search } from "../router";
 import type { Fleet } from "./calls";
 import { type Piece, piecesOf, trendOf } from "./words";
 
@@ -28,7 +30,7 @@ function Legend({ pieces, whole }: { readonly pieces: readonly Piece[]; readonly
           <svg width="12" height="12" aria-hidden="true">
             <rect width="12" height="12" class={`fleet-${tone}`} />
           </svg>
-          {words} <b>{share(each / whole)}</b> <span class="faint">{hours(each)}</span>
+          {tone === "busy" || key === "rest" || key === "not-judged" ? words : <a href={`/fleet${withKeys(search.value, { cause: key, by: "job" })}`}>{words}</a>} <b>{share(each / whole)}</b> <span class="faint">{hours(each)}</span>
         </li>
       ))}
     </ul>

@@ -3,7 +3,8 @@ import { count, hours, number, share } from "../format";
 import { valueOf, withKeys } from "../query";
 import { search } from "../router";
 import { tabPath } from "../tabs";
-import { type By, type Fleet, type FleetSums, kBy } from "./calls";
+import { type Fleet, type FleetSums, kBy } from "./calls";
+import { linkOf, nameOf } from "./links";
 
 // Who held the GPUs, and the jobs that lost most.
 
@@ -27,11 +28,6 @@ function SortHead({ sort, now, children }: { readonly sort: Sort; readonly now: 
   );
 }
 
-/** Where a row leads: a job to its page, everything else to its own jobs. */
-function linkOf(by: By, key: string): string {
-  return by === "job" ? tabPath(key, "overview") : `/fleet${withKeys(search.value, { [by]: key, by: "job" })}`;
-}
-
 export function Holders({ found }: { readonly found: Fleet }) {
   const by = found.by;
   const word = kBy.find(([each]) => each === by)?.[1] ?? "Key";
@@ -45,6 +41,7 @@ export function Holders({ found }: { readonly found: Fleet }) {
         <h2 id="fleet-by">By {word === "GPU model" ? word : word.toLowerCase()}</h2>
         <p>{more > 0 ? `the ${count(rows.length)} that lost most of ${count(found.rows_total)}` : `${count(rows.length)} in all`}</p>
       </div>
+      {by === "node" ? <p class="faint">A job's hours are spread evenly over its GPUs; what a node lost is its part of that, not measured on it.</p> : null}
       <div class="scroll" tabIndex={0} role="region" aria-label={`Hours by ${word}`}>
         <table>
           <thead>
@@ -63,7 +60,7 @@ export function Holders({ found }: { readonly found: Fleet }) {
           <tbody>
             {rows.map(({ key, sums }) => (
               <tr key={key ?? ""}>
-                <th scope="row">{key === null ? <span class="faint">{by === "gpu" ? "no GPU" : "not known"}</span> : <a href={linkOf(by, key)}>{key}</a>}</th>
+                <th scope="row" class="wrap">{key === null ? <span class="faint">{nameOf(found, key)}</span> : <a href={linkOf(by, key)}>{nameOf(found, key)}</a>}</th>
                 <td class="number">{hours(sums.lost_gpu_hours)}</td>
                 <td class="number">{hours(sums.gpu_hours)}</td>
                 <td class="number">{sums.busy_share === null ? "–" : share(sums.busy_share)}</td>

@@ -1,4 +1,4 @@
-import { hours, percent, share } from "../format";
+import { count, hours, percent, plural, share } from "../format";
 import type { Fleet, FleetSums } from "./calls";
 
 // What the fleet's numbers say, in words.
@@ -48,4 +48,52 @@ export function trendOf(weeks: Fleet["weeks"]): string {
   const worst = held.reduce((a, b) => (part(b.sums) > part(a.sums) ? b : a));
   const last = held[held.length - 1] ?? worst;
   return `Lost of the judged hours: ${share(part(last.sums))} in the week until ${last.to.slice(0, 10)}; at most ${share(part(worst.sums))}, in the week until ${worst.to.slice(0, 10)}.`;
+}
+
+/** The part of judged hours that was lost; null where nothing was judged. */
+export const lostShare = (judged: number, lost: number): number | null => (judged > 0 ? Math.min(1, lost / judged) : null);
+
+type Row = Fleet["rows"][number];
+interface Point extends Row {
+  readonly x: number; // 0 to 1, logarithmic
+  readonly y: number; // share lost of the judged hours
+}
+
+/** Rows with judged hours as points, and the powers of ten of their hours. Hours lie at least a factor of ten apart at the ends. */
+export function placesOf(rows: readonly Row[]): { readonly points: readonly Point[]; readonly ticks: readonly { readonly x: number; readonly hours: number }[] } {
+  const judged = rows.filter(({ sums }) => sums.gpu_hours > 0 && sums.judged_gpu_hours > 0);
+  const logs = judged.map(({ sums }) => Math.log10(sums.gpu_hours));
+  const low = Math.floor(Math.min(...logs));
+  const high = Math.max(low + 1, Math.ceil(Math.max(...logs)));
+  const place = (log: number) => 0.06 + (0.9 * (log - low)) / (high - low);
+  const points = judged.map((row, i) => ({ ...row, x: place(logs[i] as number), y: lostShare(row.sums.judged_gpu_hours, row.sums.lost_gpu_hours) ?? 0 }));
+  const ticks = judged.length === 0 ? [] : Array.from({ length: high - low + 1 }, (_, i) => ({ x: place(low + i), hours: 10 ** (low + i) }));
+  return { points, ticks };
+}
+
+/** The points in one sentence. */
+export function spreadOf({ rows }: Pick<Fleet, "rows">): string {
+  const { points } = placesOf(rows);
+  const half = points.filter(({ y }) => y > 0.5).length;
+  const dark = rows.length - points.length;
+  const first = `${count(half)} of ${count(points.length)} lost more than half of their judged hours.`;
+  return dark === 0 ? first : `${first} ${count(dark)} without judged hours ${dark === 1 ? "is" : "are"} left out.`;
+}
+
+/** What a strip shows, in words. */
+export function worstSlotOf({ from_us, grid }: Pick<Fleet, "from_us" | "grid">, { gpu_hours, judged_gpu_hours, lost_gpu_hours }: Fleet["grid"]["rows"][number]): string {
+  const shares = gpu_hours.map((_, i) => lostShare(judged_gpu_hours[i] ?? 0, lost_gpu_hours[i] ?? 0) ?? -1);
+  const worst = shares.indexOf(Math.max(...shares));
+  if ((shares[worst] ?? -1) < 0) return "not judged";
+  const from = new Date(from_us / 1000 + worst * grid.slot_seconds * 1000).toISOString();
+  return `most lost in the ${hours(grid.slot_seconds / 3600)} from ${from.slice(0, 10)} ${from.slice(11, 16)} UTC, ${share(shares[worst])} of the judged hours`;
+}
+
+/** How many GPUs stand idle now, and what of it is known. */
+export function idleWords({ running_jobs: running, judged_jobs: judged, not_asked_jobs: beyond, gpus, jobs_total: jobs }: Fleet["idle_now"]): string {
+  if (running === 0) return "No job with GPUs runs.";
+  const dark = running - judged - beyond;
+  const found = gpus === 0 ? (judged === 0 ? "Not known yet." : `Every GPU of the ${count(judged)} judged running ${judged === 1 ? "job" : "jobs"} was used.`) : `${plural(gpus, "GPU")} of ${plural(jobs, "running job")} ${gpus === 1 ? "was" : "were"} held and never used.`;
+  const unknown = dark > 0 ? ` ${plural(dark, "running job")} ${dark === 1 ? "is" : "are"} not judged yet.` : "";
+  return `${found}${unknown}${beyond > 0 ? ` ${plural(beyond, "smaller job")} ${beyond === 1 ? "was" : "were"} not looked at.` : ""}`;
 }

@@ -7,6 +7,7 @@ import { valueOf } from "../query";
 import { search } from "../router";
 import { theme } from "../settings";
 import { endsByStart } from "./columns";
+import { cursorMs, pin, pinnedMs } from "./cursor";
 import { tabLink } from "./head";
 import { tables } from "./lazy_parts";
 import type { Panel } from "./panels";
@@ -43,6 +44,7 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
   const ends = useRef<ReadonlyMap<number, number>>(new Map());
   useMemo(() => (ends.current = endsByStart(props.panel)), [props.panel]);
   const { fromMs: min, toMs: max } = props.span;
+  const pinned = pinnedMs(props.startMs);
 
   useEffect(() => {
     const box = place.current;
@@ -54,6 +56,7 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
       moved,
       ends: () => ends.current,
       stalls: () => latest.current.panel.stalls,
+      pinned: () => pinnedMs(startMs),
     };
     const context = { palette: kPalettes[theme.peek()], zone, startMs };
     const made = new uPlot(optionsOf(panel, context, box.clientWidth, sync, act), data, box);
@@ -75,7 +78,8 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
     });
     performance.mark("chart");
   }, [data, min, max, shape]);
-  return { place, plot, data };
+  useEffect(() => plot.current?.redraw(false), [pinned]);
+  return { place, plot, data, pinned };
 }
 
 /** Moves the cursor of this chart and of all that share it. The third argument is not in uPlot's types. */
@@ -130,8 +134,13 @@ function words(panel: Panel, ms: number | undefined, props: ChartProps): string 
 function Canvas(props: ChartProps & { readonly titleId: string; readonly summaryId: string }) {
   const { panel, span } = props;
   const index = useSignal<number | null>(null);
-  const { place, plot, data } = usePlot(props, (to) => (index.value = to));
-  const ms = index.value === null ? undefined : data[0][index.value];
+  const { place, plot, data, pinned } = usePlot(props, (to) => {
+    index.value = to;
+    cursorMs.value = (to === null ? null : plot.current?.data[0][to]) ?? null;
+  });
+  // With no pointer on the chart the pinned moment counts, if it is in sight.
+  const after = data[0].findIndex((each) => each > (pinned ?? NaN));
+  const ms = data[0][index.value ?? (pinned !== null && pinned >= span.fromMs ? after - 1 : -1)];
   const onKeyDown = (event: KeyboardEvent) => {
     const u = plot.current;
     const far = event.shiftKey ? 10 : 1;
@@ -140,7 +149,8 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
     };
     const by = moves[event.key];
     if (u && by !== undefined) walk(u, index.value, by, span);
-    else if (u && event.key === "Escape") moveCursor(u, -10);
+    else if (u && event.key === "Escape") pinned !== null && index.value === null ? pin(null, props.startMs) : moveCursor(u, -10);
+    else if (event.key === "Enter" && ms !== undefined) pin(ms, props.startMs);
     else if (event.key === "+") props.zoomBy(0.5, ms);
     else return;
     event.preventDefault();
@@ -160,24 +170,16 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
         aria-valuenow={ms === undefined ? 0 : Math.round((ms - span.fromMs) / 1000)}
         aria-valuetext={words(panel, ms, props)}
         onKeyDown={onKeyDown}
+        onClick={() => index.value !== null && ms !== undefined && pin(ms, props.startMs)}
       />
     </>
   );
 }
 
-export function saveText(name: string, csv: string): void {
-  const url = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  window.setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
 export function Chart(props: ChartProps) {
   const { panel, span, zone, startMs } = props;
   const table = useSignal(false);
-  const { ChartTable, csvOf } = tables.value ?? {};
+  const { ChartTable, csvOf, saveText } = tables.value ?? {};
   const has = panel.traces.length > 0;
   const sentence = useMemo(() => summaryOf(panel, span, zone, startMs), [panel, span.fromMs, span.toMs, zone, startMs]);
   const titleId = `chart-${panel.id}`;
@@ -190,7 +192,7 @@ export function Chart(props: ChartProps) {
       <div class="chart-head">
         <h3 id={titleId}>{panel.title}</h3>
         <span class="chart-note">{panel.note}</span>
-        {has && csvOf ? (
+        {has && csvOf && saveText ? (
           <span class="chart-menu">
             <button type="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)}>
               Table<span class="unseen"> of {panel.title}</span>

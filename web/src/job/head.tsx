@@ -54,7 +54,7 @@ export function Crumbs({ group }: { readonly group: string }) {
 
 /** The link to a part of a job's page: span of time, rank and zone go along, what only one part knows stays behind. */
 export function tabLink(name: string, tab: Tab, show: string | null = null): string {
-  return tabPath(name, tab) + withKeys(search.value, { show, metric: null, node: null, order: null });
+  return tabPath(name, tab) + withKeys(search.value, { show, h: null, dev: null, metric: null, node: null, order: null });
 }
 
 export function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {

@@ -26,7 +26,7 @@ function lazily<T extends object>(load: () => Promise<T>): readonly [Signal<Part
 }
 
 export const [charts, loadCharts] = lazily(() => import("./chart"));
-export const [tables, loadTables] = lazily(() => import("./chart_table"));
+export const [tables, loadTables] = lazily(() => import("./late_chunk"));
 export const [facts, loadFacts] = lazily(() => import("./overview/facts_chunk"));
 
 type Part = { readonly Page: FunctionComponent<{ readonly view: View }> };

@@ -4,12 +4,12 @@ import { useEffect, useMemo } from "preact/hooks";
 import { useShortcuts } from "../keys";
 import type { Job } from "../model";
 import { navigate } from "../router";
-import { Empty, Fault, Loading } from "../states";
+import { Fault, Loading } from "../states";
 import { kTabs, type Tab } from "../tabs";
 import { type JobData, openJob } from "./data";
 import { viewOf } from "./frame";
 import { Crumbs, Head, tabLink, Tabs } from "./head";
-import { loadCharts, loadPart, partOf } from "./lazy_parts";
+import { loadCharts, loadPart, loadTables, partOf, tables } from "./lazy_parts";
 
 loadCharts(); // while the job is asked for
 
@@ -33,16 +33,6 @@ function Loaded({ data, job, tab }: { readonly data: JobData; readonly job: Job;
   );
 }
 
-function NoJob({ name }: { readonly name: string }) {
-  return (
-    <Empty title="No such job" whole>
-      <p>
-        There is no job named “{name}”. It may have been deleted. Go to <a href="/jobs">the jobs</a>.
-      </p>
-    </Empty>
-  );
-}
-
 const kKeys = [
   { keys: "/", help: "Search jobs", act: () => (navigate("/jobs"), window.setTimeout(() => document.getElementById("search")?.focus(), 50)) },
   { keys: "Escape", help: "Leave the chart or the field", act: () => (document.activeElement as HTMLElement).blur() },
@@ -63,9 +53,12 @@ export function JobPage({ name, tab }: { readonly name: string; readonly tab: Ta
 
   const opened = data.value;
   const job = opened?.job.value ?? null;
-  if (opened !== null && job !== null) return <Loaded data={opened} job={job} tab={tab} />;
   const error = opened?.jobPoll.state.value.error ?? null;
-  if (error?.status === 404) return <NoJob name={name} />;
+  const { NoJob } = tables.value ?? {};
+  const gone = error?.status === 404;
+  useEffect(() => void (gone && loadTables()), [gone]);
+  if (opened !== null && job !== null) return <Loaded data={opened} job={job} tab={tab} />;
+  if (gone && NoJob) return <NoJob name={name} />;
   return (
     <>
       <Crumbs group="" />

@@ -3,6 +3,7 @@ import { axisInstant, axisNumber, axisValue, metric, type TimeZone } from "../fo
 import { faint, type Palette, toneOf } from "../palette";
 import { columnPaths } from "./columns";
 import type { Panel, Threshold } from "./panels";
+import { drawPin, drawStalls } from "./plot_marks";
 import type { Trace } from "./traces";
 
 // The uPlot options of a panel: everything that the canvas shows is decided here.
@@ -20,6 +21,8 @@ export interface Actions {
   /** When the points of the panel end, by their begin. */
   readonly ends: () => ReadonlyMap<number, number>;
   readonly stalls: () => Panel["stalls"];
+  /** The pinned moment. */
+  readonly pinned: () => number | null;
 }
 
 export const kHeight = 168;
@@ -185,25 +188,6 @@ function drawGaps(u: uPlot, trace: Trace | undefined, colour: string): void {
   ctx.restore();
 }
 
-/** A small triangle at the top for each stall. */
-function drawStalls(u: uPlot, stalls: NonNullable<Panel["stalls"]>, colour: string): void {
-  const { ctx } = u;
-  const { left, top, width } = u.bbox;
-  const size = 4 * devicePixelRatio;
-  ctx.save();
-  ctx.fillStyle = colour;
-  for (const ms of stalls.timesMs) {
-    const x = u.valToPos(ms, "x", true);
-    if (x < left || x > left + width) continue;
-    ctx.beginPath();
-    ctx.moveTo(x - size, top);
-    ctx.lineTo(x + size, top);
-    ctx.lineTo(x, top + 1.6 * size);
-    ctx.fill();
-  }
-  ctx.restore();
-}
-
 /** Ticks at round times, counted from the job's start or from midnight. */
 function timeSplits(min: number, max: number, incr: number, context: DrawContext): number[] {
   const zoneMs = context.zone === "local" ? new Date(min).getTimezoneOffset() * 60_000 : 0;
@@ -281,6 +265,7 @@ export function optionsOf(panel: Panel, context: DrawContext, width: number, syn
       draw: [
         (u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, context.palette),
         (u) => drawStalls(u, act.stalls() ?? kNoStalls, context.palette.threshold),
+        (u) => drawPin(u, act.pinned(), context.palette.text),
       ],
       setCursor: [(u) => act.moved(u.cursor.idx ?? null)],
       setSelect: [

@@ -1,35 +1,16 @@
 import type { ComponentChildren } from "preact";
-import { dateTime, elapsed } from "../format";
+import { dateTime } from "../format";
 import type { Job } from "../model";
 import { setKeys } from "../router";
-import { now } from "../settings";
-import { Empty, Fault, Loading } from "../states";
+import { Fault, Loading } from "../states";
 import { paused } from "./data";
 import { useTimeKeys, type View } from "./frame";
-import { charts } from "./lazy_parts";
+import { charts, tables } from "./lazy_parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Toolbar } from "./toolbar";
 import { removedUntilUs } from "./view";
 
 // The charts of a part of the page below the bar with their span of time, and what is said where they are missing.
-
-/** Shown while there is no sample at all: what the page waits for, and after a minute what to check. */
-function NoSamples({ job }: { readonly job: Job }) {
-  const seconds = (now.value - job.created_us / 1000) / 1000;
-  if (job.ended_us !== null) return <Empty title="No samples"><p>The job ended before its agents sent any.</p></Empty>;
-  return (
-    <Empty title={`Waiting for the first sample${job.nodes[0] ? ` from ${job.nodes[0].name}` : ""}`}>
-      <p>The job was created {elapsed(seconds)} ago. Samples arrive every 2 s once its agent runs.</p>
-      {seconds < 60 ? null : (
-        <ul>
-          <li>Does the agent run, with this job’s name?</li>
-          <li>Can it reach this service at {window.location.origin}?</li>
-          <li>Is the clock of its node right?</li>
-        </ul>
-      )}
-    </Empty>
-  );
-}
 
 function RankChoice({ job, steps, rank }: View) {
   if (steps === null) return null;
@@ -92,7 +73,7 @@ interface AreaProps {
   readonly view: View;
   readonly title: string;
   /** The charts, once their program is here. */
-  readonly draw: (drawing: { readonly Chart: NonNullable<NonNullable<typeof charts.value>["Chart"]>; readonly saveText: (name: string, csv: string) => void }) => ComponentChildren;
+  readonly draw: (drawing: { readonly Chart: NonNullable<NonNullable<typeof charts.value>["Chart"]> }) => ComponentChildren;
   readonly loading: ComponentChildren;
   readonly children?: ComponentChildren;
 }
@@ -100,14 +81,15 @@ interface AreaProps {
 export function TimeArea({ view, title, draw, loading, children }: AreaProps) {
   const { job, data, metrics, whole, shown, zoomed, zone } = view;
   useTimeKeys(data);
-  const { Chart, saveText } = charts.value ?? {};
+  const { Chart } = charts.value ?? {};
+  const { NoSamples } = tables.value ?? {};
   const silent = isSilent(view);
   return (
     <section aria-labelledby="charts-title">
       <h2 id="charts-title" class="unseen">
         {title}
       </h2>
-      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value}>
+      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value} metrics={metrics}>
         <RankChoice {...view} />
       </Toolbar>
       {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
@@ -115,10 +97,10 @@ export function TimeArea({ view, title, draw, loading, children }: AreaProps) {
       <Removed {...view} />
       <Partial {...view} />
       {waits(view) ? <div class="charts">{loading}</div> : null}
-      {silent ? <NoSamples job={job} /> : null}
-      {metrics !== null && !silent && Chart && saveText ? (
+      {silent && NoSamples ? <NoSamples job={job} /> : null}
+      {metrics !== null && !silent && Chart ? (
         <div class="charts" data-live={paused.value || zoomed ? "no" : "yes"}>
-          {draw({ Chart, saveText })}
+          {draw({ Chart })}
         </div>
       ) : null}
       {children}

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { ago, instant, type TimeZone } from "../format";
-import type { Job } from "../model";
+import type { Job, Metrics } from "../model";
 import { setKeys } from "../router";
 import { now } from "../settings";
 import type { Poll } from "../poll";
 import { paused } from "./data";
+import { tables } from "./lazy_parts";
 import { isRunning, resetZoom, type Span, startMs, zoomBy } from "./view";
 
 // The toolbar above the charts: the span of time on screen, its zoom, and whether it follows the running job.
@@ -42,12 +43,16 @@ export interface ToolbarProps {
   readonly zoomed: boolean;
   readonly zone: TimeZone;
   readonly poll: Poll | null;
+  readonly metrics: Metrics | null;
   readonly children?: ComponentChildren;
 }
 
-export function Toolbar({ job, whole, shown, zoomed, zone, poll, children }: ToolbarProps) {
+export function Toolbar({ poll, children, ...place }: ToolbarProps) {
+  const { job, whole, shown, zoomed, zone } = place;
+  const { Brush } = tables.value ?? {};
   const at = (ms: number) => instant(ms, startMs(job), zone);
   return (
+    <>
     <div class="toolbar" role="group" aria-label="Span of time">
       <span class="toolbar-span">
         {zoomed ? `${at(shown.fromMs)} to ${at(shown.toMs)}` : `Whole job, ${at(shown.fromMs)} to ${at(shown.toMs)}`}
@@ -65,5 +70,7 @@ export function Toolbar({ job, whole, shown, zoomed, zone, poll, children }: Too
       <span class="toolbar-hint">Drag on a chart to zoom</span>
       <Live job={job} zoomed={zoomed} poll={poll} />
     </div>
+    <div class="brush">{Brush ? <Brush {...place} /> : null}</div>
+    </>
   );
 }

@@ -47,6 +47,61 @@ TEST_F(CompareTest, AJobBesideItselfDiffersInNothing) {
   EXPECT_EQ(compared["differs"], Json::array());
 }
 
+TEST_F(CompareTest, HasBothRunsAsLinesAndHistograms) {
+  Train("slow", Steps(100, 1'000));
+  Train("quick", Steps(50, 30));
+  const Json compared = Compare("slow", "quick");
+  const Json& line = compared["steps"]["a"]["line"];
+  EXPECT_LE(line["steps"].size(), 125u);
+  EXPECT_GE(line["steps"].size(), 50u);
+  EXPECT_EQ(line["steps"].size(), line["mean_seconds"].size());
+  EXPECT_NEAR(line["mean_seconds"].back().get<double>(), 0.1005, 0.001);
+  const Json& histogram = compared["steps"]["b"]["histogram"];
+  EXPECT_EQ(histogram["edges_seconds"].size(), histogram["counts"].size() + 1);
+  std::int64_t steps = 0;
+  for (const Json& count : histogram["counts"]) steps += count.get<std::int64_t>();
+  EXPECT_EQ(steps, 30);
+  EXPECT_EQ(compared["a"]["gpu_util_percent"].size(), 24u);
+  EXPECT_EQ(compared["a"]["gpu_util_percent"][0], Json());
+  EXPECT_EQ(compared["a"]["cost"], Json()) << "nobody set a price";
+}
+
+TEST_F(CompareTest, MoneyIsToldWhereAnHourOfAGpuHasAPrice) {
+  Train("slow", Steps(100));
+  const auto connection = service_.database().Connect();
+  ASSERT_TRUE(connection->Query("update jobs set started_us = 0, ended_us = 3600000000"));
+  ASSERT_TRUE(connection->Query("update nodes set facts = '{\"gpus\": [{}, {}]}'"));
+  ASSERT_TRUE(connection->Query(
+      "insert into rule_configs (job_id, name, rule, parameters) select job_id, 'Priced', "
+      "'ProfilerReport', '{\"price_per_gpu_hour\": 3}' from jobs"));
+  ASSERT_TRUE(
+      connection->Query("insert into rule_states (job_id, rule_config_id, changed_us) select "
+                        "job_id, rule_config_id, 0 "
+                        "from rule_configs where name = 'Priced'"));
+  const Json job = Compare("slow", "slow")["a"];
+  EXPECT_EQ(job["price_per_gpu_hour"], 3);
+  EXPECT_EQ(job["cost"], 6);
+  EXPECT_NEAR(job["cost_of_1000_steps"].get<double>(), 3 * 2 * 100.5 / 3600, 1e-3);
+}
+
+TEST_F(CompareTest, IsATableForSpreadsheetsWithoutFormulas) {
+  Train("slow", Steps(100));
+  Train("quick", Steps(50));
+  ASSERT_TRUE(
+      service_.database().Connect()->Query("update ranks set facts = '{\"note\": \"=cmd\"}' where "
+                                           "job_id = (select job_id from jobs where "
+                                           "name = 'quick')"));
+  const std::string csv = service_.Get("/api/v1/compare?a=slow&b=quick&format=csv");
+  EXPECT_EQ(StatusOf(csv), 200);
+  EXPECT_EQ(BodyOf(csv).find("part,what,a,b,change_percent\r\njob,name,slow,quick,\r\n"), 0u)
+      << csv;
+  EXPECT_NE(BodyOf(csv).find("\r\nsteps,mean_seconds,0.1005,0.0505,-49.75\r\n"), std::string::npos)
+      << csv;
+  EXPECT_NE(BodyOf(csv).find("\r\nchange,verdict,,faster,\r\n"), std::string::npos) << csv;
+  EXPECT_NE(BodyOf(csv).find("\r\ndiffers,rank: note,,'=cmd,\r\n"), std::string::npos) << csv;
+  EXPECT_EQ(BodyOf(csv).find('['), std::string::npos) << "no lists";
+}
+
 TEST_F(CompareTest, FewStepsAreNotEnoughAndNoStepsAreNull) {
   Train("few", Steps(100, 19));
   Train("none", {});

@@ -48,6 +48,33 @@ TEST_F(FleetTest, SaysWhatTheGpusWereHeldFor) {
   EXPECT_EQ(of_bob["rows_total"], 1);
 }
 
+TEST_F(FleetTest, ThoseThatAskAgainGetTheSameAnswerWithItsTime) {
+  Store("a", "ann");
+  const Json first = service_.GetJson("/api/v1/fleet");
+  const Json second = service_.GetJson("/api/v1/fleet");
+  EXPECT_EQ(first["as_of_us"], second["as_of_us"]);
+  EXPECT_NE(service_.GetJson("/api/v1/fleet?by=user")["as_of_us"], first["as_of_us"]);
+}
+
+TEST_F(FleetTest, HasItsRowsOverTimeAndByNodeAndCause) {
+  Store("a", "ann");
+  const auto connection = service_.database().Connect();
+  ASSERT_TRUE(
+      connection->Query("insert into nodes (job_id, name, facts, first_seen_us, last_seen_us) "
+                        "select job_id, 'n' || n, "
+                        "'{\"gpus\": [{}, {}]}', 0, 0 from jobs, generate_series(1, 2) as n"));
+  const Json by_node = service_.GetJson("/api/v1/fleet?by=node");
+  ASSERT_EQ(by_node["rows"].size(), 2u);
+  EXPECT_EQ(by_node["rows"][0]["key"], "n1");
+  EXPECT_EQ(by_node["rows"][0]["sums"]["gpu_hours"], 2);
+  EXPECT_EQ(by_node["grid"]["slot_seconds"], 6 * 3600);
+  EXPECT_EQ(by_node["grid"]["rows"][1]["gpu_hours"].size(), 28u);
+  const Json by_cause = service_.GetJson("/api/v1/fleet?by=cause&cause=preprocessing&node=n2");
+  EXPECT_EQ(by_cause["rows"][0]["key"], "preprocessing");
+  EXPECT_EQ(by_cause["total"]["gpu_hours"], 2);
+  EXPECT_EQ(by_cause["idle_now"]["running_jobs"], 0);
+}
+
 TEST_F(FleetTest, IsATableForSpreadsheetsWithoutFormulas) {
   Store("a", "=cmd");
   const std::string csv = service_.Get("/api/v1/fleet?format=csv");
@@ -64,7 +91,8 @@ TEST_F(FleetTest, ASpanThatIsNoneIsRefused) {
   ExpectProblem(service_.Get("/api/v1/fleet?from=2026-11-20T00:00:00Z&to=2026-11-20T00:00:00Z"),
                 400, "invalid-parameter", "from");
   ExpectProblem(service_.Get("/api/v1/fleet?by=moon"), 400, "invalid-parameter",
-                "user, account, group, gpu, job");
+                "user, account, group, gpu, job, node, cause");
+  ExpectProblem(service_.Get("/api/v1/fleet?cause=busy"), 400, "invalid-parameter", "cause");
   ExpectProblem(service_.Get("/api/v1/fleet?from=yesterday"), 400, "invalid-parameter", "from");
 }
 

@@ -41,6 +41,26 @@ TEST_F(WebhooksTest, WrongBodiesAreRefused) {
   EXPECT_EQ(service_.GetJson("/api/v1/webhooks")["items"], Json::array());
 }
 
+TEST_F(WebhooksTest, AnEventOfARuleMayNameTheRule) {
+  const std::string made = service_.Post(
+      "/api/v1/webhooks",
+      R"({"url":"https://a.b/","events":["rule.issues_found:IdleGPU","rule.cleared:Custom","job.failed"]})");
+  EXPECT_EQ(StatusOf(made), 201) << made;
+  EXPECT_EQ(service_.GetJson("/api/v1/webhooks")["items"][0]["events"],
+            (Json{"rule.issues_found:IdleGPU", "rule.cleared:Custom", "job.failed"}));
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"rule.issues_found:IdleGPUs", "there is no rule 'IdleGPUs'; did you mean IdleGPU"},
+      {"rule.issues_found:", "there is no rule ''"},
+      {"job.failed:IdleGPU", "job.failed is of no rule"},
+      {"moon.rise:IdleGPU", "there is no event 'moon.rise'"},
+      {"rule.error:" + std::string(5'000, 'x'), "there is no rule 'xxx"},
+      {"rule.error:IdleGPU:10m", "there is no rule 'IdleGPU:10m'"}};
+  for (const auto& [event, why] : wrong) {
+    const Json body = {{"url", "https://c.d/"}, {"events", {event}}};
+    ExpectProblem(service_.Post("/api/v1/webhooks", Dump(body)), 400, "invalid-body", why);
+  }
+}
+
 TEST_F(WebhooksTest, ATestMessageStandsInTheLog) {
   const std::string id = Register("https://example.com/hook")["id"];
   const std::string answer = service_.Post("/api/v1/webhooks/" + id + "/test", "{}");

@@ -140,6 +140,78 @@ TEST(SumFleet, FiltersAndScopesLeaveOthersOut) {
   EXPECT_EQ(SumFleet(jobs, question).total.jobs, 1);
 }
 
+TEST(SumFleet, ByNodeAJobsHoursGoToTheGpusOfEachNode) {
+  JobHours wide = Hours(1, "ann");
+  wide.gpus = 4;
+  wide.node_gpus = {{"n1", 3}, {"n2", 1}, {"head", 0}};
+  JobHours nowhere = Hours(2, "bob");
+  FleetQuestion question = Within(kBeginUs, kBeginUs + kWeekUs, FleetBy::kNode);
+  const FleetJobs jobs = Of({wide, nowhere});
+  const Fleet fleet = SumFleet(jobs, question);
+  ASSERT_EQ(fleet.rows.size(), 3u) << "a node without GPUs holds none";
+  EXPECT_EQ(fleet.rows[0].key, "") << "where no node is known";
+  EXPECT_EQ(fleet.rows[1].key, "n1");
+  EXPECT_NEAR(fleet.rows[1].sums.held / 3600, 6, 1e-6);
+  EXPECT_NEAR(fleet.rows[2].sums.held / 3600, 2, 1e-6);
+  question.node = "n2";
+  const Fleet one = SumFleet(jobs, question);
+  EXPECT_NEAR(one.total.held / 3600, 2, 1e-6);
+  EXPECT_NEAR(one.total.Lost() / 3600, 1.75 / 4, 1e-3);
+  ASSERT_EQ(one.rows.size(), 1u);
+  EXPECT_NEAR(one.rows[0].sums.held / 3600, 2, 1e-6);
+  question.node = "n9";
+  EXPECT_EQ(SumFleet(jobs, question).total.jobs, 0);
+}
+
+TEST(SumFleet, ByCauseAJobCountsUnderTheOneThatTookMost) {
+  JobHours slow = Hours(1, "ann");
+  slow.lost_seconds = {{"preprocessing", 1000}, {"communication", 900}};
+  JobHours unjudged = Hours(2, "bob");
+  unjudged.judged_seconds.reset();
+  FleetQuestion question = Within(kBeginUs, kBeginUs + kWeekUs, FleetBy::kCause);
+  const FleetJobs jobs = Of({slow, unjudged});
+  const Fleet fleet = SumFleet(jobs, question);
+  ASSERT_EQ(fleet.rows.size(), 2u);
+  EXPECT_EQ(fleet.rows[0].key, "preprocessing");
+  EXPECT_NEAR(fleet.rows[0].sums.Lost(), 1900, 1e-3) << "with all of its hours";
+  EXPECT_EQ(fleet.rows[1].key, "");
+  question.cause = Cause::kPreprocessing;
+  EXPECT_EQ(SumFleet(jobs, question).total.jobs, 1);
+  question.cause = Cause::kCommunication;
+  EXPECT_EQ(SumFleet(jobs, question).total.jobs, 0);
+}
+
+TEST(SumFleet, TheGridSpreadsEachJobOverTheSlotsInWhichItRan) {
+  const FleetQuestion question = Within(kBeginUs - 3 * kHourUs, kBeginUs + 21 * kHourUs);
+  const Fleet fleet =
+      SumFleet(Of({Hours(1, "ann"), Hours(2, "bob", kBeginUs + kHourUs / 2)}), question);
+  EXPECT_EQ(fleet.grid.slot_us, kHourUs);
+  ASSERT_EQ(fleet.grid.rows.size(), 2u);
+  const FleetGridRow& ann = fleet.grid.rows[0];
+  EXPECT_EQ(ann.key, "ann");
+  ASSERT_EQ(ann.held.size(), 24u);
+  EXPECT_EQ(ann.held[2], 0);
+  EXPECT_NEAR(ann.held[3] / 3600, 2, 1e-6);
+  EXPECT_NEAR(ann.lost[4] / 3600, 0.875, 1e-3);
+  EXPECT_EQ(ann.held[5], 0);
+  const FleetGridRow& bob = fleet.grid.rows[1];
+  EXPECT_NEAR(bob.held[3] / 3600, 1, 1e-6) << "half of the hour";
+  EXPECT_NEAR((bob.held[3] + bob.held[4] + bob.held[5]) / 3600, 4, 1e-6);
+}
+
+TEST(SumFleet, AnySpanHasAtMost31SlotsAndItsHoursAreAllThere) {
+  for (const std::int64_t span_us :
+       {std::int64_t{1}, kHourUs / 7, kWeekUs, 12 * kWeekUs, 5'000 * kWeekUs}) {
+    const FleetQuestion question = Within(kBeginUs - span_us / 2, kBeginUs + span_us - span_us / 2);
+    const Fleet fleet = SumFleet(Of({Hours(1, "ann")}), question);
+    ASSERT_EQ(fleet.grid.rows.size(), 1u) << span_us;
+    EXPECT_LE(fleet.grid.rows[0].held.size(), 31u) << span_us;
+    double held = 0;
+    for (const double each : fleet.grid.rows[0].held) held += each;
+    EXPECT_NEAR(held, fleet.total.held, 1e-6 + fleet.total.held * 1e-9) << span_us;
+  }
+}
+
 TEST(SumFleet, TheTrendHasAWeekForEachAndEndsWithTheSpan) {
   const std::int64_t end_us = kBeginUs + kHourUs;
   const Fleet fleet = SumFleet(Of({Hours(1, "ann", kBeginUs - kWeekUs)}), Within(kBeginUs, end_us));

@@ -55,6 +55,31 @@ TEST_F(Deliveries, GoToEachEnabledWebhookThatWantsTheEvent) {
   EXPECT_EQ(page->items[0].body, R"({"sequence":2,"type":"job.failed"})");
 }
 
+TEST_F(Deliveries, OfOneRuleGoToWhoeverNamesItAndToWhoeverWantsAll) {
+  const std::int64_t all = AddWebhook(), every = AddWebhook({"rule.error"}),
+                     one = AddWebhook({"rule.error:IdleGPU", "rule.cleared:IdleGPU"});
+  for (const char* rule : {"IdleGPU", "Dataloader"}) {
+    ASSERT_TRUE(EnqueueDeliveries(*connection_, job_id_, "rule.error",
+                                  {{"type", "rule.error"}, {"data", {{"rule", rule}}}}, 2'000));
+  }
+  ASSERT_TRUE(Enqueue("rule.error"));
+  EXPECT_EQ(ListDeliveries(*connection_, all, "", "", 10)->total, 3);
+  EXPECT_EQ(ListDeliveries(*connection_, every, "", "", 10)->total, 3);
+  const auto told = ListDeliveries(*connection_, one, "", "", 10);
+  ASSERT_EQ(told->total, 1);
+  EXPECT_EQ(told->items[0].event, "rule.error") << "as receivers know it";
+  EXPECT_NE(told->items[0].body.find("IdleGPU"), std::string::npos);
+}
+
+TEST_F(Deliveries, OfARuleThatNobodyNamedTakeNoNumberOfTheJob) {
+  AddWebhook({"rule.error:IdleGPU"});
+  ASSERT_TRUE(EnqueueDeliveries(*connection_, job_id_, "rule.error",
+                                {{"type", "rule.error"}, {"data", {{"rule", "CPUBottleneck"}}}},
+                                2'000));
+  const auto row = connection_->Query("select deliveries from jobs");
+  EXPECT_EQ(row->Int(0, 0), 0);
+}
+
 TEST_F(Deliveries, LaterOneOfAJobWaitsUntilTheFirstWasTriedThrice) {
   AddWebhook();
   ASSERT_TRUE(Enqueue("rule.error"));

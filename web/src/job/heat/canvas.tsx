@@ -3,7 +3,10 @@ import { useEffect, useRef } from "preact/hooks";
 import { instant, metric as inUnit } from "../../format";
 import type { Heatmap } from "../../model";
 import { kPalettes, type Palette } from "../../palette";
+import { valueOf } from "../../query";
+import { search, setKeys } from "../../router";
 import { theme } from "../../settings";
+import { cursorMs, pinnedMs } from "../cursor";
 import type { View } from "../frame";
 import { type HeatRow, kNoValue, valueOfByte } from "./cells";
 import { viridis } from "./viridis";
@@ -74,7 +77,7 @@ function drawNames(ctx: CanvasRenderingContext2D, rows: readonly HeatRow[], high
   });
 }
 
-function draw(canvas: HTMLCanvasElement, props: CanvasProps, width: number, at: readonly [number, number] | null): void {
+function draw(canvas: HTMLCanvasElement, props: CanvasProps, width: number, at: readonly [number, number] | null, pinned: number): void {
   const { rows, map } = props;
   const high = rowHeight(rows.length);
   const ratio = window.devicePixelRatio;
@@ -89,8 +92,14 @@ function draw(canvas: HTMLCanvasElement, props: CanvasProps, width: number, at: 
   ctx.imageSmoothingEnabled = false;
   ctx.drawImage(imageOf(props), kNames, 0, width - kNames, rows.length * high);
   drawNames(ctx, rows, high, palette);
+  const wide = (width - kNames) / Math.max(1, map.times_us.length);
+  if (pinned >= 0) {
+    ctx.fillStyle = palette.panel;
+    ctx.fillRect(kNames + (pinned + 0.5) * wide - 1.5, 0, 3, rows.length * high);
+    ctx.fillStyle = palette.text;
+    ctx.fillRect(kNames + (pinned + 0.5) * wide - 0.5, 0, 1, rows.length * high);
+  }
   if (at !== null) {
-    const wide = (width - kNames) / Math.max(1, map.times_us.length);
     ctx.strokeStyle = palette.text;
     ctx.lineWidth = 2;
     ctx.strokeRect(kNames + at[1] * wide - 1, at[0] * high - 1, Math.max(4, wide) + 2, high + 2);
@@ -105,17 +114,21 @@ export function HeatCanvas(props: CanvasProps) {
   const at = useSignal<readonly [number, number] | null>(null);
   const drag = useRef<number | null>(null);
   const columns = map.times_us.length;
-  const cell = at.value;
+  // The cell of the link counts while nothing is pointed at.
+  const pinnedAt = pinnedMs(view.shared.startMs);
+  const pinned = pinnedAt === null ? -1 : map.times_us.findIndex((us) => pinnedAt >= us / 1000 && pinnedAt < (us + map.bin_us) / 1000);
+  const chosen = rows.findIndex(({ name }) => name === valueOf(search.value, "dev"));
+  const cell = at.value ?? (pinned >= 0 && chosen >= 0 ? ([chosen, pinned] as const) : null);
 
   useEffect(() => {
     const place = box.current;
     if (place === null || canvas.current === null) return undefined;
-    const redraw = () => canvas.current && draw(canvas.current, props, place.clientWidth, at.peek());
+    const redraw = () => canvas.current && draw(canvas.current, props, place.clientWidth, cell, pinned);
     redraw();
     const watch = new ResizeObserver(redraw);
     watch.observe(place);
     return () => watch.disconnect();
-  }, [map, rows, theme.value, cell]);
+  }, [map, rows, theme.value, cell?.[0], cell?.[1], pinned]);
 
   const cellAt = (event: PointerEvent): readonly [number, number] | null => {
     const place = canvas.current?.getBoundingClientRect();
@@ -125,10 +138,21 @@ export function HeatCanvas(props: CanvasProps) {
     return [Math.max(0, Math.min(rows.length - 1, row)), Math.max(0, Math.min(columns - 1, column))];
   };
   const timeOf = (column: number) => (map.times_us[column] ?? 0) / 1000;
+  const point = (to: readonly [number, number] | null) => {
+    at.value = to;
+    cursorMs.value = to === null ? null : timeOf(to[1]) + map.bin_us / 2000;
+  };
+  /** Pins a cell in the link, and takes it out where it is the pinned one. */
+  const choose = (to: readonly [number, number] | null) => {
+    if (to === null) return;
+    const same = pinned === to[1] && chosen === to[0];
+    setKeys({ at: same ? null : `${Math.round(timeOf(to[1]) + map.bin_us / 2000 - view.shared.startMs)}`, dev: same ? null : (rows[to[0]]?.name ?? null) }, true);
+  };
   const onUp = (event: PointerEvent) => {
     const [from, to] = [drag.current, cellAt(event)?.[1] ?? null];
     drag.current = null;
-    if (from === null || to === null || Math.abs(to - from) < 2) return;
+    if (from === null || to === null) return;
+    if (Math.abs(to - from) < 2) return choose(cellAt(event));
     view.shared.zoom({ fromMs: timeOf(Math.min(from, to)), toMs: timeOf(Math.max(from, to)) + map.bin_us / 1000 });
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -137,10 +161,11 @@ export function HeatCanvas(props: CanvasProps) {
       ArrowUp: [-far, 0], ArrowDown: [far, 0], ArrowLeft: [0, -far], ArrowRight: [0, far], Home: [0, -1e9], End: [0, 1e9],
     };
     const move = moves[event.key];
-    if (event.key === "Escape") at.value = null;
+    if (event.key === "Escape") point(null);
+    else if (event.key === "Enter") choose(cell);
     else if (move) {
-      const [row, column] = at.value ?? [0, 0];
-      at.value = [Math.max(0, Math.min(rows.length - 1, row + move[0])), Math.max(0, Math.min(columns - 1, column + move[1]))];
+      const [row, column] = cell ?? [0, 0];
+      point([Math.max(0, Math.min(rows.length - 1, row + move[0])), Math.max(0, Math.min(columns - 1, column + move[1]))]);
     } else return;
     event.preventDefault();
   };
@@ -151,10 +176,10 @@ export function HeatCanvas(props: CanvasProps) {
     : `${shown.name}, ${instant(timeOf(cell[1]), view.shared.startMs, view.zone)}: ${value === null ? "nothing measured" : inUnit(value, map.unit)}`;
   return (
     <>
-      <p class="heat-cell">{cell === null ? "Point at a cell, or walk with the arrow keys; drag to zoom." : words}</p>
+      <p class="heat-cell">{cell === null ? "Point at a cell, or walk with the arrow keys; click to keep it in the link, drag to zoom." : words}</p>
       <div ref={box} class="heat-box" tabIndex={0} role="slider" aria-label={`Heat map of ${rows.length} rows`} aria-valuemin={0} aria-valuemax={rows.length * columns}
         aria-valuenow={cell === null ? 0 : cell[0] * columns + cell[1]} aria-valuetext={words} onKeyDown={onKeyDown}>
-        <canvas ref={canvas} class="heat-canvas" onPointerMove={(event) => (at.value = cellAt(event))} onPointerLeave={() => (at.value = null)}
+        <canvas ref={canvas} class="heat-canvas" onPointerMove={(event) => point(cellAt(event))} onPointerLeave={() => point(null)}
           onPointerDown={(event) => (drag.current = cellAt(event)?.[1] ?? null)} onPointerUp={onUp} />
       </div>
       <p class="heat-axis" aria-hidden="true">

@@ -1,5 +1,5 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { address, ask } from "../../api";
 import { metric as inUnit, plural } from "../../format";
 import type { Heatmap, Job } from "../../model";
@@ -9,6 +9,7 @@ import { search, setKeys } from "../../router";
 import { Empty, Fault, Loading } from "../../states";
 import { paused } from "../data";
 import { useTimeKeys, type View } from "../frame";
+import { loadTables } from "../lazy_parts";
 import { Toolbar } from "../toolbar";
 import { isRunning, startMs, zoomOf } from "../view";
 import { HeatCanvas } from "./canvas";
@@ -161,6 +162,7 @@ function Choices({ job }: { readonly job: Job }) {
 export function Page({ view }: { readonly view: View }) {
   const { job, data, whole, shown, zoomed, zone } = view;
   useTimeKeys(data);
+  useEffect(loadTables, []);
   const found = useHeatmap(job);
   const order = orderOf(search.value);
   const { map } = found;
@@ -171,7 +173,7 @@ export function Page({ view }: { readonly view: View }) {
       <h2 id="heat-title" class="unseen">
         Heat map
       </h2>
-      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={found.poll} />
+      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={found.poll} metrics={null} />
       <div class="card heat">
         <Choices job={job} />
         {found.poll === null ? null : <Fault what="The heat map" poll={found.poll} />}

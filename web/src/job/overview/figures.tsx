@@ -51,7 +51,7 @@ export function Figures({ job, metrics, steps, span, rank, zoomed }: FiguresProp
       <Figure word="Step p50" value={duration(wall?.p50)} note={whole} />
       <Figure word="Step p99" value={duration(wall?.p99)} note={whole} />
       <Figure word="Steps" value={count(found?.steps)} note={whole} />
-      <Figure word="Waiting for data" value={percent(dataShare(found))} note={zoomed ? "of all step time" : "of step time"} />
+      <Figure word="Waiting for data" value={percent(dataShare(found))} note={zoomed ? "of all steps" : "of step time"} />
       <Figure word="Issues" value={job.verdict === "unknown" && trouble === 0 ? "not judged" : `${count(trouble)} of ${count(rules.length)}`} note="rules" />
     </dl>
   );

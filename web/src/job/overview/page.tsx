@@ -9,7 +9,6 @@ import { stallsOf, withStalls } from "../stalls";
 import { StepsLoading, TimeArea } from "../time_area";
 import { isRunning } from "../view";
 import { Figures } from "./figures";
-import { Issues } from "./issues";
 import { Parts } from "./parts";
 import { Verdict } from "./verdict";
 
@@ -24,7 +23,7 @@ export function Page({ view }: { readonly view: View }) {
   const stepsFailed = data.stepsPoll.value?.state.value.error ?? null;
   // The facts wait until the height of the charts is known, so that nothing jumps.
   const settled = ((metrics !== null && charts.value !== null) || data.metricsPoll.value?.state.value.error) && (steps !== null || stepsFailed);
-  const { Facts, Remove } = facts.value ?? {};
+  const { Facts, Issues, Remove } = facts.value ?? {};
   useEffect(() => {
     if (metrics === null && !settled) return;
     loadTables();
@@ -58,7 +57,7 @@ export function Page({ view }: { readonly view: View }) {
           </>
         )}
       />
-      <Issues job={job} />
+      {settled && Issues ? <Issues job={job} /> : null}
       {settled && Facts ? <Facts job={job} zone={view.zone} startMs={shared.startMs} /> : null}
       {settled && Remove ? <Remove job={job} /> : null}
     </>

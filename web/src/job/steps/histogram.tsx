@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { count, duration, percent, plural } from "../../format";
 import type { Distribution, RankSteps } from "../../model";
+import { saveText } from "../save_text";
 import { type Bar, Bars } from "./bars";
 
 // The histogram of step time: bars of equal width up to the 99th percentile, and one for all slower steps.
@@ -8,7 +9,6 @@ import { type Bar, Bars } from "./bars";
 export interface HistogramProps {
   readonly found: RankSteps;
   readonly job: string;
-  readonly save: (name: string, csv: string) => void;
 }
 
 export function barsOf({ edges_seconds: edges, counts }: Distribution): readonly Bar[] {
@@ -31,9 +31,9 @@ function sentenceOf(found: RankSteps, bars: readonly Bar[]): string {
   return `${often}; half took at most ${duration(wall?.p50)}, 99 % at most ${duration(wall?.p99)}, the longest ${duration(wall?.max)}.`;
 }
 
-function saveCsv({ job, save }: HistogramProps, bars: readonly Bar[]): void {
+function saveCsv({ job }: HistogramProps, bars: readonly Bar[]): void {
   const lines = bars.map(({ from, to, count: many }) => `${from},${to},${many}`);
-  save(`${job}-histogram.csv`, `${["from (s),to (s),steps", ...lines].join("\n")}\n`);
+  saveText(`${job}-histogram.csv`, `${["from (s),to (s),steps", ...lines].join("\n")}\n`);
 }
 
 function Table({ bars }: { readonly bars: readonly Bar[] }) {

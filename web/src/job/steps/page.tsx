@@ -33,11 +33,11 @@ export function Page({ view }: { readonly view: View }) {
         view={view}
         title="Charts of the steps"
         loading={loading}
-        draw={({ Chart, saveText }) => stepsPanel === null && stepsFailed === null ? loading : (
+        draw={({ Chart }) => stepsPanel === null && stepsFailed === null ? loading : (
           <>
             {stepsPanel !== null ? <Chart key="steps" panel={stepsPanel} {...shared} /> : null}
             {phases !== null ? <Chart key="phases" panel={phases} {...shared} /> : null}
-            {found && found.steps > 0 ? <Histogram found={found} job={job.name} save={saveText} /> : null}
+            {found && found.steps > 0 ? <Histogram found={found} job={job.name} /> : null}
             {panels.map((panel) => (
               <Chart key={panel.id} panel={panel} {...shared} />
             ))}
