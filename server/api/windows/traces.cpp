@@ -16,7 +16,7 @@
 #include "server/api/http/routes.h"
 #include "server/api/windows/window_json.h"
 #include "server/store/access/audit.h"
-#include "server/trace/answers.h"
+#include "server/trace/answers/answers.h"
 #include "server/trace/evidence.h"
 
 namespace stepscope {

@@ -1,4 +1,4 @@
-#include "server/trace/answers.h"
+#include "server/trace/answers/answers.h"
 
 #include <algorithm>
 
@@ -13,6 +13,7 @@
 #include "server/trace/operators.h"
 #include "server/trace/pixels.h"
 #include "server/trace/precision.h"
+#include "server/trace/replay/what_if.h"
 #include "server/trace/step_table.h"
 
 namespace stepscope {
@@ -79,6 +80,7 @@ const std::vector<AnswerRow>& TraceAnswers() {
        [](const TraceLinks& links) { return ToJson(MakeCollectiveTable(links)); }},
       {"memory_use", "", [](const TraceLinks& links) { return ToJson(MakeMemory(links)); }},
       {"precision", "", [](const TraceLinks& links) { return ToJson(MakePrecisionTable(links)); }},
+      {"what_if", "", [](const TraceLinks& links) { return ToJson(MakeWhatIf(links)); }},
       {"tracks", "tracks", TracksOf},
       {"step_table", "", [](const TraceLinks& links) { return ToJson(MakeStepTable(links)); }},
       {"collective_events", "",
