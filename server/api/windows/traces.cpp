@@ -16,6 +16,8 @@
 #include "server/api/windows/window_json.h"
 #include "server/edge/body_file.h"
 #include "server/store/access/audit.h"
+#include "server/store/fleet/job_hours.h"
+#include "server/store/rules/rule_tasks.h"
 #include "server/trace/answers/answers.h"
 #include "server/trace/evidence.h"
 
@@ -179,6 +181,13 @@ Result<Reply> AnswerStored(const Api& api, Connection& connection, const JobRow&
   return reply;
 }
 
+// The rules of a job that has ended have said their last without this trace.
+Status JudgeAgain(Connection& connection, const JobRow& job) {
+  if (!job.ended_us) return {};
+  const Status due = JudgeOnceMore(connection, job.job_id);
+  return due ? UnsettleJobHours(connection, job.job_id) : due;
+}
+
 Result<Reply> Store(const Api& api, Connection& connection, const Request& request,
                     const PathParameters& path, const Query& query,
                     const ConvertedTrace& converted) {
@@ -197,6 +206,8 @@ Result<Reply> Store(const Api& api, Connection& connection, const Request& reque
   Result<Reply> reply = AnswerStored(api, connection, *job, *stored);
   if (!reply) return reply;
   if (const Status committed = transaction->Commit(); !committed) return committed.error();
+  // Also for bytes that were known: whoever sent them may not have come this far.
+  if (const Status judged = JudgeAgain(connection, *job); !judged) return judged.error();
   return reply;
 }
 

@@ -258,6 +258,21 @@ TEST_F(TracesTest, ABrokenFileSaysWhatWasNotRead) {
   EXPECT_EQ(window["traces"][0]["faults"]["truncated"], 1);
 }
 
+TEST_F(TracesTest, AJobThatEndedIsJudgedOnceMore) {
+  const auto connection = service_.database().Connect();
+  const auto due = [&] {
+    return connection->Query("select count(*) from rule_tasks where state = 'ready' and due_us > 0")
+        ->Int(0, 0);
+  };
+  ASSERT_GT(due(), 0);
+  ASSERT_TRUE(connection->Execute("update rule_tasks set state = 'done', due_us = null"));
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(0))), 201);
+  EXPECT_EQ(due(), 0) << "the job runs, and its rules have turns to come";
+  ASSERT_TRUE(connection->Execute("update jobs set status = 'Completed', ended_us = 5"));
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(1))), 201);
+  EXPECT_GT(due(), 0);
+}
+
 TEST_F(TracesTest, AWindowIsDeleted) {
   Import(TraceOfRank(0));
   EXPECT_EQ(StatusOf(service_.Ask("DELETE", std::string(kMlpWindows) + "/1")), 204);
