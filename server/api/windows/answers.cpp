@@ -41,7 +41,8 @@ constexpr AnswerCall kCalls[] = {
     {"operators", "operators", kShapesQuery}, {"launches", "launches", kPlainQuery},
     {"copies", "copies", kPlainQuery},        {"communication", "communication", kPlainQuery},
     {"memory", "memory_use", kPlainQuery},    {"precision", "precision", kPlainQuery},
-    {"what-if", "what_if", kPlainQuery},      {"timeline", "tracks", kPlainQuery},
+    {"calls", "calls", kPlainQuery},          {"what-if", "what_if", kPlainQuery},
+    {"timeline", "tracks", kPlainQuery},
 };
 
 Result<OrderedJson> ReadAnswer(Connection& connection, std::int64_t job_id, const TraceRow& trace,

@@ -4,6 +4,7 @@
 
 #include "core/base/json_members.h"
 #include "server/trace/breakdown.h"
+#include "server/trace/calls.h"
 #include "server/trace/collective_events.h"
 #include "server/trace/communication.h"
 #include "server/trace/copies.h"
@@ -80,6 +81,7 @@ const std::vector<AnswerRow>& TraceAnswers() {
        [](const TraceLinks& links) { return ToJson(MakeCollectiveTable(links)); }},
       {"memory_use", "", [](const TraceLinks& links) { return ToJson(MakeMemory(links)); }},
       {"precision", "", [](const TraceLinks& links) { return ToJson(MakePrecisionTable(links)); }},
+      {"calls", "", [](const TraceLinks& links) { return ToJson(MakeCallTree(links)); }},
       {"what_if", "", [](const TraceLinks& links) { return ToJson(MakeWhatIf(links)); }},
       {"tracks", "tracks", TracksOf},
       {"step_table", "", [](const TraceLinks& links) { return ToJson(MakeStepTable(links)); }},

@@ -155,6 +155,7 @@ TEST_F(TracesTest, AFileBecomesAWindowWithAnswers) {
   EXPECT_EQ(total["seconds"]["computing"], 0.00007);
   EXPECT_EQ(total["seconds"]["other_idle"], 0.00003);
   EXPECT_EQ(Get("/1/timeline")["tracks"].size(), 2u);
+  EXPECT_EQ(Get("/1/calls")["nodes"][1]["device_self_seconds"], 0.00005);
   const Json what_if = Get("/1/what-if");
   EXPECT_EQ(what_if["step_seconds"], 0.00005) << "the second kernel is of no step";
   EXPECT_EQ(what_if["changes"][0]["change"], "communication");
