@@ -35,7 +35,7 @@ REPORT = ("server/report/text", "server/report/measure", "server/report/picture"
 EDGE = ("server/edge/http", "server/edge")
 # What answers are made of.
 SERVICE = (
-    *STORE, *RULES, *REPORT, "core/trace", "server/trace", "server/trace/compare", "server/postgres", *EDGE, "server/access", "server/front", "server/ingest/check", "server/ingest", "server/compact", "server/evaluate",
+    *STORE, *RULES, *REPORT, "core/trace", "server/trace", "server/trace/replay", "server/trace/answers", "server/trace/compare", "server/postgres", *EDGE, "server/access", "server/front", "server/ingest/check", "server/ingest", "server/compact", "server/evaluate",
     "server/alert",
 )
 API = tuple(f"server/api/{room}" for room in ("http", "charts", "rules", "jobs", "steps", "windows", "webhooks", "access", "ingest", "service"))
@@ -83,6 +83,8 @@ LAYERS = {
     "server/store/retention": STORE_DATA,
     "server/postgres": STORE,
     "server/trace": (*CORE, "core/trace"),
+    "server/trace/replay": (*CORE, "core/trace", "server/trace"),
+    "server/trace/answers": (*CORE, "core/trace", "server/trace", "server/trace/replay"),
     "server/trace/compare": (*CORE, "core/trace", "server/trace"),
     "server/access": STORE,
     "server/front": (*STORE, *EDGE, "server/access"),

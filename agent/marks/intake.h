@@ -188,8 +188,9 @@ class Intake {
   static constexpr std::size_t kMostWindowSpans = 65'536;
   std::string KeepSpans(const std::string& job, const SpanWindow& window);
 
-  // Trace files of a process that wait for a drain; further ones are closed unread.
-  static constexpr std::size_t kMostTraces = 2;
+  // Trace files of a process that wait for a drain; further ones are closed unread, which a fact of
+  // the rank says.
+  static constexpr std::size_t kMostTraces = 4;
 
   std::vector<HeardJob> Jobs() const;
 

@@ -77,9 +77,16 @@ Result<MarkProcess::State> MarkProcess::Take(const MarkMessage& message, Passed&
 
 // A file is taken unread: to read, or even to look at, what a process has passed may take for ever.
 void MarkProcess::TakeTrace(const MarkTrace& trace, Passed& passed) {
-  if (passed.empty() || traces_.size() >= Intake::kMostTraces) {
+  if (passed.empty()) {
     ++source_.refused;
     return;
+  }
+  if (traces_.size() >= Intake::kMostTraces) {
+    ++source_.refused;
+    return SetFact("window",
+                   Format("dropped: {} traces wait for the agent, which are the most; the "
+                          "one of step {} is lost",
+                          traces_.size(), trace.first_step));
   }
   traces_.push_back({source_.hello.rank, trace, std::move(passed.front())});
 }

@@ -104,6 +104,11 @@ Result<HttpAnswer> Uplink::PostTo(const std::string& path, std::string type, std
   return Send({.target = base_ + path, .body = std::move(body)}, type);
 }
 
+Result<HttpAnswer> Uplink::PostBody(const std::string& path, std::string type, ReadBodyAt read,
+                                    std::uint64_t bytes) {
+  return Send({.target = base_ + path, .read_body = std::move(read), .body_bytes = bytes}, type);
+}
+
 Result<HttpAnswer> Uplink::AskWhoAmI() {
   return Send({.method = "GET", .target = base_ + "/api/v1/session"});
 }

@@ -36,6 +36,10 @@ class Uplink {
   // Sends anything else: `path` is below the server's URL, with its query.
   Result<HttpAnswer> PostTo(const std::string& path, std::string type, std::string body);
 
+  // Sends a body that is read as it is sent: so many bytes.
+  Result<HttpAnswer> PostBody(const std::string& path, std::string type, ReadBodyAt read,
+                              std::uint64_t bytes);
+
   // Asks for the session: the agent's identity, and the service's version and time.
   Result<HttpAnswer> AskWhoAmI();
 

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "core/trace/convert.h"
-#include "server/trace/answers.h"
+#include "server/trace/answers/answers.h"
 
 namespace stepscope {
 namespace {

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,11 +32,17 @@ struct HttpClientOptions {
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
+// Gives the bytes of a body from there on, as many as fit. It may be asked again from the first.
+using ReadBodyAt = std::function<std::size_t(std::uint64_t at, std::span<char> into)>;
+
 struct HttpRequest {
   std::string method = "POST";
   std::string target{};  // path and query; empty: the target of the client's URL
   HttpHeaders headers{};
   std::string body{};
+  // In place of `body`, one that is too large for memory: so many bytes, read as they are sent.
+  ReadBodyAt read_body{};
+  std::uint64_t body_bytes = 0;
 };
 
 struct HttpAnswer {

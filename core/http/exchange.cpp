@@ -1,11 +1,15 @@
 #include "core/http/exchange.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "core/base/text.h"
 
 namespace stepscope {
 namespace {
+
+constexpr std::size_t kPieceBytes = 256 * 1024;
 
 std::string WriteHead(const Url& url, const HttpRequest& from) {
   std::string text = Format(
@@ -13,11 +17,28 @@ std::string WriteHead(const Url& url, const HttpRequest& from) {
       "Accept-Encoding: identity\r\n",
       from.method, from.target.empty() ? url.target : from.target, url.Authority());
   for (const auto& [name, value] : from.headers) text += Format("{}: {}\r\n", name, value);
-  if (from.method != "GET" || !from.body.empty()) {
-    text += Format("Content-Length: {}\r\n", from.body.size());
+  const std::uint64_t bytes = from.read_body ? from.body_bytes : from.body.size();
+  if (from.method != "GET" || bytes > 0) {
+    text += Format("Content-Length: {}\r\n", bytes);
   }
   text += "\r\n";
   return text += from.body;
+}
+
+Status WriteRequest(HttpConnection& connection, const Url& url, const HttpRequest& from,
+                    const WaitLimit& limit) {
+  if (Status sent = connection.Write(WriteHead(url, from), limit); !sent || !from.read_body) {
+    return sent;
+  }
+  std::vector<char> piece(kPieceBytes);
+  for (std::uint64_t at = 0; at < from.body_bytes;) {
+    const auto wanted = std::min<std::uint64_t>(piece.size(), from.body_bytes - at);
+    const std::size_t got = from.read_body(at, std::span(piece).first(std::size_t(wanted)));
+    if (got == 0) return Invalid("the body is shorter than it was");
+    if (Status sent = connection.Write({piece.data(), got}, limit); !sent) return sent;
+    at += got;
+  }
+  return {};
 }
 
 // Whether the bytes begin as TLS does: with a handshake record or an alert of version 3.
@@ -40,7 +61,7 @@ Error Failure(AnswerParser::State state, bool is_tls, bool answered) {
 Result<Exchanged> Exchange(HttpConnection& connection, const Url& url, const HttpRequest& from,
                            const AnswerLimit& most, const WaitLimit& limit, bool& answered) {
   answered = false;
-  if (Status sent = connection.Write(WriteHead(url, from), limit); !sent) return sent.error();
+  if (Status sent = WriteRequest(connection, url, from, limit); !sent) return sent.error();
   using State = AnswerParser::State;
   AnswerParser parser(most);
   std::array<char, 4096> buffer;

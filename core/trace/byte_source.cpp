@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace stepscope {
 namespace {
@@ -68,8 +69,10 @@ struct ByteSource::Unpacker {
   bool between = false;  // the last member is complete, and no further one has begun
 };
 
-ByteSource::ByteSource(ReadBytes read)
-    : read_(std::move(read)), buffer_(std::make_unique_for_overwrite<char[]>(kInputBytes)) {}
+ByteSource::ByteSource(ReadBytes read, std::uint64_t most)
+    : read_(std::move(read)),
+      buffer_(std::make_unique_for_overwrite<char[]>(kInputBytes)),
+      left_(most) {}
 
 ByteSource::~ByteSource() = default;
 
@@ -105,6 +108,17 @@ std::size_t ByteSource::Read(std::span<char> into) {
 }
 
 std::size_t ByteSource::ReadOn(std::span<char> into) {
+  if (left_ == 0) return 0;
+  const std::size_t got = ReadMore(into);
+  if (got <= left_) {
+    left_ -= got;
+    return got;
+  }
+  fault_ = "bytes_beyond_limit";
+  return static_cast<std::size_t>(std::exchange(left_, 0));
+}
+
+std::size_t ByteSource::ReadMore(std::span<char> into) {
   if (!known_) {
     while (end_ < kZstd.size() && Fill()) continue;
     const std::string_view head(buffer_.get(), end_);

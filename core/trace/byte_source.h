@@ -20,7 +20,8 @@ using ReadBytes = std::function<std::size_t(std::span<char>)>;
 // what it had until there; `fault` then says why in one word.
 class ByteSource {
  public:
-  explicit ByteSource(ReadBytes read);
+  // Gives at most so many bytes; where there are more, `fault` is "bytes_beyond_limit".
+  explicit ByteSource(ReadBytes read, std::uint64_t most = UINT64_MAX);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
@@ -37,6 +38,7 @@ class ByteSource {
   struct Unpacker;
   bool Fill();
   std::size_t ReadOn(std::span<char> into);
+  std::size_t ReadMore(std::span<char> into);
   std::size_t ReadPacked(std::span<char> into);
 
   ReadBytes read_;
@@ -48,6 +50,7 @@ class ByteSource {
   bool ended_ = false;  // the input has nothing more
   std::string fault_;
   std::uint64_t taken_bytes_ = 0;
+  std::uint64_t left_;  // what it may still give
 };
 
 }  // namespace stepscope

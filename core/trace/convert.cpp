@@ -9,7 +9,7 @@ namespace stepscope {
 Trace ConvertTrace(ReadBytes read, const TraceLimits& limits) {
   Trace trace;
   {
-    ByteSource file(std::move(read));
+    ByteSource file(std::move(read), limits.bytes);
     XPlaneText planes(file, trace.faults);
     const bool xplane = IsXPlane(file.Peek(kXPlaneHead));
     ByteSource text([&](std::span<char> into) { return planes.Read(into); });

@@ -13,6 +13,7 @@
 namespace stepscope {
 
 struct TraceLimits {
+  std::uint64_t bytes = std::uint64_t{16} << 30;  // unpacked
   std::size_t spans = std::size_t{1} << 22;
   std::size_t memory_events = std::size_t{1} << 20;
   std::size_t names = 200'000, name_bytes = 4'096, dictionary_bytes = 32 * 1024 * 1024;

@@ -1,6 +1,7 @@
 #include "server/access/digest.h"
 
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
@@ -14,6 +15,30 @@ std::string Sha256(std::string_view text) {
   std::string digest(SHA256_DIGEST_LENGTH, '\0');
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
          reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
+}
+
+struct Sha256Sum::State {
+  struct Free {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  };
+  std::unique_ptr<EVP_MD_CTX, Free> context{EVP_MD_CTX_new()};
+};
+
+Sha256Sum::Sha256Sum() : state_(std::make_unique<State>()) {
+  EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr);
+}
+
+Sha256Sum::~Sha256Sum() = default;
+
+void Sha256Sum::Add(std::string_view bytes) {
+  EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size());
+}
+
+std::string Sha256Sum::Digest() {
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  EVP_DigestFinal_ex(state_->context.get(), reinterpret_cast<unsigned char*>(digest.data()),
+                     nullptr);
   return digest;
 }
 

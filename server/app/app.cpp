@@ -220,9 +220,9 @@ Status App::StartHttp(std::vector<Listener> listeners) {
   front_ = std::make_unique<Front>(ApiRoutes(*api_), AnswerStatic,
                                    FrontSettings{HostsOf(settings_), proxies_, &pressure_->gauge()},
                                    *access_, clock_);
-  const EdgeOptions bounds{.speaks_for_many = [this](const std::string& peer) {
-    return IsProxyAddress(proxies_, peer);
-  }};
+  const EdgeOptions bounds{
+      .speaks_for_many = [this](const std::string& peer) { return IsProxyAddress(proxies_, peer); },
+      .body_folder = settings_.data_dir};
   http_ = std::make_unique<Edge>(bounds, front_->Handlers());
   if (settings_.tls()) {
     const Status tls = http_->UseTls({.certificate = settings_.tls_cert,

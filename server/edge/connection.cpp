@@ -67,7 +67,8 @@ std::optional<SteadyTime> EdgeConnection::Deadline() {
     case ConnectionState::kAnswering:
       return entered_ + answer_within_;
     case ConnectionState::kBody:
-      return exchange_.BodyDeadline(entered_);
+      if (writing_part_) return entered_ + options.answer_within;
+      return exchange_.BodyDeadline(body_began_);
     case ConnectionState::kWriting:
       return std::min(progress_ + options.write_within,
                       entered_ + options.write_within +
@@ -96,8 +97,8 @@ void EdgeConnection::UpdateShedOrder() {
 }
 
 bool EdgeConnection::reads() const {
-  return state_ != ConnectionState::kAsking && state_ != ConnectionState::kAnswering &&
-         state_ != ConnectionState::kWriting;
+  return !writing_part_ && state_ != ConnectionState::kAsking &&
+         state_ != ConnectionState::kAnswering && state_ != ConnectionState::kWriting;
 }
 
 bool EdgeConnection::wants_read() const {

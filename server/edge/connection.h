@@ -83,6 +83,8 @@ class EdgeConnection {
   void Proceed(Progress body);
   void Submit(bool ask);
   bool AnsweredAtOnce(Task& task);
+  void WritePart();
+  void TakeWritten(Result<std::shared_ptr<BodyFile>> file);
   void Fault(std::string_view code, std::string detail);
   void AnswerHere(Reply reply, bool close);
   void Send(std::string answer, bool close);
@@ -105,9 +107,11 @@ class EdgeConnection {
   ByteBudget::Hold answer_;
   std::size_t dropped_bytes_ = 0;
   std::uint64_t ticket_ = 0;
-  Lane lane_ = Lane::kAll;    // lane of the present request
-  bool at_once_ = false;      // the present request may be answered here
-  Duration answer_within_{};  // deadline of its answer
+  Lane lane_ = Lane::kAll;     // lane of the present request
+  bool at_once_ = false;       // the present request may be answered here
+  Duration answer_within_{};   // deadline of its answer
+  SteadyTime body_began_{};    // when its body did
+  bool writing_part_ = false;  // a worker writes a part of its body
   Io read_io_ = Io::kWantRead, write_io_ = Io::kDone;
   bool close_ = false;  // close after the answer
   bool ended_ = false;  // the other side sends nothing more

@@ -50,9 +50,10 @@ void EdgeConnection::Judge(HeadVerdict verdict) {
       return Submit(true);
     case HeadVerdict::kPass:
       known_ = known_ || exchange_.request().caller != nullptr;
-      const Progress body = exchange_.StartBody(verdict.most_body);
+      const Progress body = exchange_.StartBody(verdict.most_body, verdict.to_file);
       if (body == Progress::kMore) {
         if (exchange_.expects_continue()) out_ += kContinue;
+        body_began_ = core_.now;
         Enter(ConnectionState::kBody);
       }
       return Proceed(body);
@@ -62,7 +63,10 @@ void EdgeConnection::Judge(HeadVerdict verdict) {
 std::size_t EdgeConnection::ConsumeBody(std::string_view bytes) {
   std::size_t consumed = 0;
   const Progress progress = exchange_.FeedBody(bytes, consumed);
-  if (progress == Progress::kMore) SetDeadline();
+  if (progress == Progress::kMore) {
+    SetDeadline();
+    if (exchange_.HasPart()) WritePart();
+  }
   Proceed(progress);
   return consumed;
 }
@@ -88,6 +92,29 @@ void EdgeConnection::Submit(bool ask) {
   Enter(ask ? ConnectionState::kAsking : ConnectionState::kAnswering);
 }
 
+// Nothing more is read until the part is written, so that memory has a bound.
+void EdgeConnection::WritePart() {
+  Task task{.connection = id_,
+            .ticket = ++ticket_,
+            .ask = false,
+            .lane = lane_,
+            .request = {},
+            .body = {},
+            .form = {},
+            .part = exchange_.TakePart(),
+            .file = exchange_.file()};
+  if (!core_.workers.Add(task)) return Fault("busy", "too many requests wait to be answered");
+  writing_part_ = true;
+  Enter(ConnectionState::kBody);
+}
+
+void EdgeConnection::TakeWritten(Result<std::shared_ptr<BodyFile>> file) {
+  writing_part_ = false;
+  if (!file) return Fault("busy", file.error().message);
+  exchange_.Written(std::move(*file));
+  Enter(ConnectionState::kBody);
+}
+
 // A few in each turn of the loop: with more, workers are awake anyway, and share them.
 bool EdgeConnection::AnsweredAtOnce(Task& task) {
   if (task.ask || !at_once_ || core_.at_once_left <= 0) return false;
@@ -97,7 +124,9 @@ bool EdgeConnection::AnsweredAtOnce(Task& task) {
 
 void EdgeConnection::Take(Done done) {
   if (closed_ || done.ticket != ticket_) return;  // the answer came too late
-  if (!done.ask) {
+  if (done.written) {
+    TakeWritten(std::move(*done.written));
+  } else if (!done.ask) {
     ++ticket_;  // another reply to the same request comes too late
     Send(std::move(done.answer), done.close);
   } else if (done.verdict.kind == HeadVerdict::kAsk) {
@@ -112,7 +141,11 @@ void EdgeConnection::Take(Done done) {
 
 void EdgeConnection::Expire() {
   core_.counters.timeouts[static_cast<std::size_t>(state_)]++;
-  if (state_ == ConnectionState::kHead || state_ == ConnectionState::kBody) {
+  if (writing_part_) {
+    writing_part_ = false;
+    ++ticket_;
+    Fault("busy", "to keep the body took too long");
+  } else if (state_ == ConnectionState::kHead || state_ == ConnectionState::kBody) {
     Fault("timeout", "the request did not arrive in time");
   } else if (state_ == ConnectionState::kAsking || state_ == ConnectionState::kAnswering) {
     ++ticket_;

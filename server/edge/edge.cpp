@@ -26,10 +26,12 @@ Edge::Edge(EdgeOptions options, EdgeHandlers handlers)
       handlers_(std::move(handlers)),
       bodies_(options.most_body_bytes),
       answers_(options.most_answer_bytes),
-      workers_(options.workers, options.most_queued, handlers_, stopping_,
-               [mailbox = mailbox_](Done done) {
-                 mailbox->Post([&](Mail& mail) { mail.done.push_back(std::move(done)); });
-               }),
+      workers_(
+          options.workers, options.most_queued, handlers_, stopping_,
+          [mailbox = mailbox_](Done done) {
+            mailbox->Post([&](Mail& mail) { mail.done.push_back(std::move(done)); });
+          },
+          options_),
       thread_("edge", [this](const std::stop_token&) {
         Loop(Parts()).Run();
         ended_.Change([](bool& ended) { ended = true; });

@@ -5,6 +5,7 @@
 namespace stepscope {
 namespace {
 
+constexpr std::size_t kPartBytes = 1024 * 1024;  // what is written to a file at once
 constexpr std::size_t kFairBytesPerSecond = 64 * 1024, kLeastBytesPerSecond = 1024;
 
 Duration TimeFor(std::size_t bytes, std::size_t per_second) {
@@ -28,7 +29,8 @@ Progress Exchange::FeedHead(std::string_view bytes, std::size_t& consumed) {
   return progress;
 }
 
-Progress Exchange::StartBody(std::size_t most_bytes) {
+Progress Exchange::StartBody(std::size_t most_bytes, bool to_file) {
+  to_file_ = to_file;
   BodyLimits limits{.most_bytes = most_bytes, .inflate = options_->inflate};
   limits.inflate.most_bytes = std::min<std::uint64_t>(most_bytes, limits.inflate.most_bytes);
   body_.emplace(head_.head(), limits);
@@ -41,14 +43,33 @@ Progress Exchange::FeedBody(std::string_view bytes, std::size_t& consumed) {
   received_bytes_ += consumed;
   if (progress == Progress::kFault) refusal_ = body_->refusal();
   read_ = read_ || progress == Progress::kDone;
-  if (!held_.Set(body_->held_bytes()) && progress != Progress::kFault) {
+  if (!held_.Set(body_->held_bytes() + part_bytes_) && progress != Progress::kFault) {
     refusal_ = {"busy", "too many large requests at once"};
     progress = Progress::kFault;
   }
-  if (progress == Progress::kDone) request_.body = body_->Take();
+  if (progress == Progress::kDone) {
+    request_.body = body_->Take();
+    request_.body_file = std::move(file_);
+  }
   if (progress == Progress::kFault) held_.Set(0);
   if (progress != Progress::kMore) body_.reset();
   return progress;
+}
+
+bool Exchange::HasPart() const {
+  return to_file_ && body_ && body_->part_bytes() >= kPartBytes;
+}
+
+std::string Exchange::TakePart() {
+  std::string part = body_->TakePart();
+  part_bytes_ = part.capacity();
+  return part;
+}
+
+void Exchange::Written(std::shared_ptr<BodyFile> file) {
+  file_ = std::move(file);
+  part_bytes_ = 0;
+  held_.Set(body_->held_bytes());
 }
 
 AnswerForm Exchange::Form() {
@@ -70,6 +91,7 @@ Request Exchange::Take() {
                .query = {},
                .headers = {},
                .body = {},
+               .body_file = {},
                .peer = request_.peer,
                .secure = request_.secure,
                .certificate = {},

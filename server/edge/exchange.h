@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
+#include "server/edge/body_file.h"
 #include "server/edge/budget.h"
 #include "server/edge/http/body.h"
 #include "server/edge/http/head.h"
@@ -21,8 +23,15 @@ class Exchange {
   // Each of these takes a beginning of `bytes` and says how much. The request is complete but for
   // its body when the head is done, and complete when the body is.
   Progress FeedHead(std::string_view bytes, std::size_t& consumed);
-  Progress StartBody(std::size_t most_bytes);
+  Progress StartBody(std::size_t most_bytes, bool to_file);
   Progress FeedBody(std::string_view bytes, std::size_t& consumed);
+
+  // A body that goes to a file: once so much has come that a part should be written, that part. It
+  // counts as held until Written. The file comes with the request.
+  bool HasPart() const;
+  std::string TakePart();
+  void Written(std::shared_ptr<BodyFile> file);
+  const std::shared_ptr<BodyFile>& file() const { return file_; }
 
   const Refusal& refusal() const { return refusal_; }  // after kFault
   Request& request() { return request_; }
@@ -46,6 +55,9 @@ class Exchange {
   Request request_;
   Refusal refusal_;
   ByteBudget::Hold held_;
+  bool to_file_ = false;
+  std::shared_ptr<BodyFile> file_;  // null until a part was written
+  std::size_t part_bytes_ = 0;      // being written
   std::size_t received_bytes_ = 0;  // bytes of the body that came
   bool read_ = false;               // head and body were read to their end
 };

@@ -21,6 +21,10 @@ struct EdgeOptions {
   std::function<bool(const std::string&)> speaks_for_many = {};  // addresses without that limit
   std::size_t most_queued = 256;                                 // requests that wait for a worker
   std::size_t most_body_bytes = 256 * 1024 * 1024;               // of all requests at once
+  // Bodies beyond a MiB wait in files without a name in this folder, where a route allows it; "":
+  // there is none, and they are refused.
+  std::string body_folder = {};
+  std::size_t most_body_file_bytes = std::size_t{8} << 30;  // of all files at once
   std::size_t most_answer_bytes = 256 * 1024 * 1024;  // not sent yet, of all connections at once
 
   Duration handshake_within = 10s;

@@ -28,10 +28,13 @@ Reply Failed() {
 }  // namespace
 
 Workers::Workers(std::size_t threads, std::size_t most_queued, const EdgeHandlers& handlers,
-                 std::shared_ptr<const std::atomic<bool>> stopping, std::function<void(Done)> done)
+                 std::shared_ptr<const std::atomic<bool>> stopping, std::function<void(Done)> done,
+                 const EdgeOptions& options)
     : handlers_(handlers),
       stopping_(std::move(stopping)),
       done_(std::move(done)),
+      body_folder_(options.body_folder),
+      body_files_(std::make_shared<ByteBudget>(options.most_body_file_bytes)),
       workers_(threads) {
   QueueOf(Lane::kAll) = {.waiting = {}, .most_waiting = most_queued, .most_running = threads};
   QueueOf(Lane::kMost) = {
@@ -143,7 +146,9 @@ void Workers::Run(Worker& worker) {
     Task task;
     if (!Next(worker, before, task)) return;
     before = task.lane;
-    if (task.ask) {
+    if (!task.part.empty()) {
+      WritePart(std::move(task));
+    } else if (task.ask) {
       Ask(std::move(task));
     } else {
       Answer(task, MayWait::kYes);
@@ -164,6 +169,21 @@ void Workers::Ask(Task task) const {
          .request = std::move(task.request),
          .verdict = std::move(verdict),
          .answer = {}});
+}
+
+void Workers::WritePart(Task task) const {
+  Result<std::shared_ptr<BodyFile>> file =
+      task.file ? std::move(task.file) : BodyFile::Make(body_folder_, body_files_);
+  if (file) {
+    const Status written = (*file)->Append(task.part);
+    if (!written) file = written.error();
+  }
+  done_({.connection = task.connection,
+         .ticket = task.ticket,
+         .request = {},
+         .verdict = {},
+         .answer = {},
+         .written = std::move(file)});
 }
 
 bool Workers::Answer(Task& task, MayWait may_wait) const {

@@ -14,9 +14,11 @@
 #include <optional>
 #include <vector>
 
+#include "server/edge/body_file.h"
 #include "server/edge/budget.h"
 #include "server/edge/handlers.h"
 #include "server/edge/http/write_answer.h"
+#include "server/edge/options.h"
 
 namespace stepscope {
 
@@ -29,6 +31,8 @@ struct Task {
   Request request;
   ByteBudget::Hold body;
   AnswerForm form;
+  std::string part = {};                // a part of a body, for the file; "": answer
+  std::shared_ptr<BodyFile> file = {};  // null: it is yet to be made
 };
 
 // A task that a worker is done with. The body is given up on the way.
@@ -39,6 +43,8 @@ struct Done {
   HeadVerdict verdict;  // for `ask`
   std::string answer;   // otherwise: the bytes of the answer
   bool close = false;   // close the connection after it
+  // After a part of a body: the file that has it, or the reason why none has.
+  std::optional<Result<std::shared_ptr<BodyFile>>> written = {};
 };
 
 // Threads that call the handlers, with a stack of 8 MB whatever the shell's limit says (parsers of
@@ -50,7 +56,8 @@ class Workers {
   // `done` is called on the workers' threads, and on those on which replies come later; copies of
   // it may outlive this. While `stopping`, answers close the connection.
   Workers(std::size_t threads, std::size_t most_queued, const EdgeHandlers& handlers,
-          std::shared_ptr<const std::atomic<bool>> stopping, std::function<void(Done)> done);
+          std::shared_ptr<const std::atomic<bool>> stopping, std::function<void(Done)> done,
+          const EdgeOptions& options = {});
   ~Workers() { Stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -97,11 +104,14 @@ class Workers {
   Queue& QueueOf(Lane lane) { return queues_[static_cast<std::size_t>(lane)]; }
   std::size_t waiting() const;
   void Ask(Task task) const;
+  void WritePart(Task task) const;
   Respond RespondTo(const Task& task) const;
 
   const EdgeHandlers& handlers_;
   const std::shared_ptr<const std::atomic<bool>> stopping_;
   const std::function<void(Done)> done_;
+  const std::string body_folder_;
+  const std::shared_ptr<ByteBudget> body_files_;
   mutable std::mutex mutex_;  // not a Guarded, which wakes everyone: one worker is called
   std::vector<Worker> workers_;
   std::vector<Worker*> idle_;  // the one that worked last is last

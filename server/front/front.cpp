@@ -7,6 +7,7 @@
 
 #include "core/base/log.h"
 #include "core/base/peer_address.h"
+#include "server/edge/body_file.h"
 #include "server/front/admission.h"
 #include "server/front/credentials.h"
 #include "server/front/finish.h"
@@ -158,6 +159,7 @@ HeadVerdict Front::Judge(Request& head, MayWait may_wait) {
     return Refuse(head, ToReply(*problem, head));
   }
   return {.most_body = match->route->most_body,
+          .to_file = match->route->body_to_file,
           .lane = lane,
           .at_once = match->route->at_once,
           .answer_within = match->route->answer_within};
@@ -188,7 +190,7 @@ bool Front::Answer(Request& request, const Respond& respond, MayWait may_wait) {
   }
   const Duration took = clock_.Steady() - start;
   Finish(request, took, reply);
-  counters_->Count(request, request.body.size(), reply, took);
+  counters_->Count(request, BodySize(request), reply, took);
   respond(std::move(reply));
   return true;
 }

@@ -35,6 +35,7 @@ struct Route {
   Duration answer_within{};                // 0: as the edge's options say
   std::string_view body_type = kJsonType;  // the only content type a body may have
   std::size_t most_body = kMostJsonBody;   // bytes
+  bool body_to_file = false;               // a large body waits in a file: read it by ReadBody
   Right right = Right::kAdminister;        // the right that it needs; without one it is for admins
   Traffic traffic = Traffic::kPeople;      // who is refused first when the service is short
 };

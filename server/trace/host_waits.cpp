@@ -5,11 +5,6 @@
 namespace stepscope {
 namespace {
 
-bool WaitsForData(std::string_view name) {
-  return name.find("DataLoader") != std::string_view::npos &&
-         name.find("__next__") != std::string_view::npos;
-}
-
 bool Communicates(std::string_view name) {
   return name.starts_with("gloo:") || name.starts_with("mpi:");
 }
@@ -22,6 +17,11 @@ bool Copies(std::string_view call) {
 
 bool IsSyncCall(std::string_view call) {
   return call.find("Synchronize") != std::string_view::npos;
+}
+
+bool WaitsForData(std::string_view annotation) {
+  return annotation.find("DataLoader") != std::string_view::npos &&
+         annotation.find("__next__") != std::string_view::npos;
 }
 
 HostWaits FindHostWaits(const Trace& trace) {

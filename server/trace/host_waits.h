@@ -16,5 +16,7 @@ HostWaits FindHostWaits(const Trace& trace);
 
 // Whether a call of the runtime waits for the device until it returns.
 bool IsSyncCall(std::string_view call);
+// Whether an annotation is a wait for the next batch of a DataLoader.
+bool WaitsForData(std::string_view annotation);
 
 }  // namespace stepscope

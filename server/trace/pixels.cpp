@@ -29,7 +29,7 @@ class CellSums {
   }
 
   BusyCell Take() {
-    BusyCell cell{std::llround(busy_), 0, SpanKind::kOther};
+    BusyCell cell{busy_, 0, SpanKind::kOther};
     const auto most = std::ranges::max_element(sums_, {}, &Sum::ns);
     if (most != sums_.end()) cell.name = most->name, cell.kind = most->kind;
     busy_ = 0;
@@ -58,7 +58,7 @@ std::vector<BusyCell> Wider(const std::vector<BusyCell>& cells) {
   std::vector<BusyCell> wider;
   CellSums sums;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (cells[i].busy_ns > 0) sums.Add(cells[i].name, cells[i].kind, double(cells[i].busy_ns));
+    if (cells[i].busy_ns > 0) sums.Add(cells[i].name, cells[i].kind, cells[i].busy_ns);
     if (i % 4 == 3 || i + 1 == cells.size()) wider.push_back(sums.Take());
   }
   return wider;
@@ -70,7 +70,7 @@ void AddLevel(const std::vector<BusyCell>& cells, int log2, std::int64_t track,
     const std::size_t end = std::min(cells.size(), begin + kPartRows);
     Table table{.rows = end - begin, .columns = std::vector<Column>(3)};
     for (std::size_t i = begin; i < end; ++i) {
-      table.columns[0].values.push_back(cells[i].busy_ns);
+      table.columns[0].values.push_back(std::llround(cells[i].busy_ns));
       table.columns[1].values.push_back(cells[i].name);
       table.columns[2].values.push_back(static_cast<std::int64_t>(cells[i].kind));
     }
@@ -87,7 +87,7 @@ void AddLevel(const std::vector<BusyCell>& cells, int log2, std::int64_t track,
 // The share in 255ths; what is busy at all is at least one.
 std::uint8_t ShareByte(const BusyCell& cell, double width_ns) {
   if (cell.busy_ns <= 0 || width_ns <= 0) return 0;
-  const double share = double(cell.busy_ns) / width_ns * 255;
+  const double share = cell.busy_ns / width_ns * 255;
   return static_cast<std::uint8_t>(std::clamp(std::round(share), 1.0, 255.0));
 }
 
@@ -222,7 +222,7 @@ Result<std::vector<BusyCell>> DecodeLevel(std::string_view payload) {
   if (table->columns.size() != 3) return Invalid("a part of a trace: not a level");
   std::vector<BusyCell> cells(table->rows);
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    cells[i].busy_ns = table->columns[0].values[i];
+    cells[i].busy_ns = double(table->columns[0].values[i]);
     cells[i].name = static_cast<std::uint32_t>(table->columns[1].values[i]);
     cells[i].kind = static_cast<SpanKind>(std::clamp<std::int64_t>(
         table->columns[2].values[i], 0, static_cast<std::int64_t>(SpanKind::kOther)));
@@ -248,7 +248,7 @@ std::vector<BusyCell> PixelsOfLevel(const LevelCells& level, int log2, std::int6
       const double begin = std::max(left, double(i) * cell_ns);
       const double end = std::min(right, double(i + 1) * cell_ns);
       if (end > begin) {
-        sums.Add(cell.name, cell.kind, double(cell.busy_ns) * (end - begin) / cell_ns);
+        sums.Add(cell.name, cell.kind, cell.busy_ns * (end - begin) / cell_ns);
       }
     }
     pixels[x] = sums.Take();

@@ -32,7 +32,7 @@ std::vector<BusySegment> FlattenSpans(std::span<const TraceSpan> spans);
 
 // A pixel, or a cell of a level.
 struct BusyCell {
-  std::int64_t busy_ns = 0;
+  double busy_ns = 0;      // a pixel of few nanoseconds has a part of one
   std::uint32_t name = 0;  // the name that fills it most
   SpanKind kind = SpanKind::kOther;
 };

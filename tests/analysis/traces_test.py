@@ -53,6 +53,19 @@ def test_the_parts_of_a_step_add_up(window):
     assert rows["wall"][0] == pytest.approx(5e-5)
 
 
+def test_calls_are_a_tree(window):
+    calls = window.calls()
+    assert calls["kind"].tolist() == ["thread", "operator", "launch"] and calls["parent"].tolist()[1:] == [0, 1]
+    assert calls["self"][1] == pytest.approx(1.8e-5) and calls["device_self"][1] == pytest.approx(2e-5)
+
+
+def test_a_change_has_its_best_and_its_worst_step(window):
+    rows = window.what_if().set_index("change")
+    assert rows["best_step"]["copies"] == rows["worst_step"]["copies"] == pytest.approx(2e-5), "of one kernel, without copies"
+    assert rows["best_step"]["computing"] == pytest.approx(1e-5) and rows["worst_saved_share"]["computing"] == 0.5
+    assert rows["kernel"].dropna().tolist() == ["sgemm", "relu"]
+
+
 def test_spans_are_found_by_name_and_time(window):
     spans = window.spans()
     assert list(spans.columns) == ["track", "kind", "name", "start", "duration", "correlation"] and len(spans) == 5

@@ -230,7 +230,7 @@ test('a trace file becomes a window with answers, and is deleted', async () => {
   assert.equal((await send(`${JSON.stringify(trace)} `, '?rank=3&window=1')).status, 409);
   assert.equal((await send('nonsense')).status, 400);
   const of = {parameters: {name, id: '1'}};
-  for (const path of ['breakdown', 'kernels', 'operators', 'launches', 'copies', 'communication', 'memory', 'precision', 'timeline', 'search', 'timeline/pixels', 'trace.json.gz']) {
+  for (const path of ['breakdown', 'kernels', 'operators', 'launches', 'copies', 'communication', 'memory', 'precision', 'what-if', 'calls', 'timeline', 'search', 'timeline/pixels', 'trace.json.gz']) {
     assert.equal((await ask('get', `/api/v1/jobs/{name}/windows/{id}/${path}`, of)).status, 200);
   }
   assert.equal((await ask('get', '/api/v1/jobs/{name}/windows/{id}/ranks', of)).status, 200);

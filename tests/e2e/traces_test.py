@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +89,37 @@ def test_what_cannot_be_taken_is_said(service, tmp_path):
     assert "b.json: window 1, rank 0: 3 spans" in done.stdout and "truncated 1" in done.stdout
     missing = import_files(service, tmp_path / "none.json", "--job", "broken")
     assert missing.returncode == 2 and "no such file" in missing.stderr
+
+
+LARGE = 160 * 1024 * 1024
+
+
+def memory_of(process):
+    """The most that it has ever held."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+
+@pytest.mark.parametrize("name", ["large.json.gz", "large.json"])
+def test_a_file_larger_than_memory_may_be_is_not_held_there(service, tmp_path, name):
+    """Packed it is sent as it is; a plain one is packed into a file first. Nearly all of it is space between events."""
+    head, tail = trace_of(3).split('"traceEvents": [')
+    path = tmp_path / name
+    with gzip.open(path, "wb", compresslevel=0) if name.endswith(".gz") else path.open("wb") as file:
+        file.write(f'{head}"traceEvents": [\n'.encode())
+        for _ in range(LARGE // 2**20):
+            file.write(b" " * 2**20)
+        file.write(tail.encode())
+    before = memory_of(service.process)
+    command = [program("stepscope-agent"), "import", str(path), "--job", name.replace(".", "-"), "--server", service.url]
+    agent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    said = agent.stdout.read()
+    _, status, used = os.wait4(agent.pid, 0)
+    agent.returncode = os.waitstatus_to_exitcode(status)
+    assert agent.returncode == 0 and "rank 3: 4 spans, 1 steps" in said, said
+    assert used.ru_maxrss * 1024 < LARGE - 32e6, "that of this process counts, from which it was made"
+    assert memory_of(service.process) - before < 100e6
+    assert not [entry.name for entry in service.data_dir.iterdir() if entry.name.startswith("body")]
 
 
 def test_real_traces_give_their_answers(service):

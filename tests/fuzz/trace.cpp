@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/trace/convert.h"
-#include "server/trace/answers.h"
+#include "server/trace/answers/answers.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace stepscope {

@@ -1,6 +1,9 @@
 // The command `stepscope-agent import`.
 
 #include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "agent/app/commands/agent_command.h"
 #include "agent/app/commands/trace_files.h"
@@ -36,8 +39,9 @@ constexpr Option kImportOptions[] = {
      OptionSource::kCommandLineOnly},
 };
 
-constexpr int kMostTries = 60;  // while the service is busy
-constexpr Duration kRequestLimit = 5min;
+constexpr int kMostTries = 60;            // while the service is busy
+constexpr Duration kRequestLimit = 5min;  // and longer for large files:
+constexpr std::uint64_t kLeastBytesPerSecond = 1'000'000;
 constexpr char kOctets[] = "application/octet-stream", kJsonType[] = "application/json";
 
 struct ImportFigures {
@@ -79,7 +83,7 @@ class Importer {
 
  private:
   std::string ImportOne(const TraceFile& file) {
-    const auto body = PackTraceFile(file.path, kMostTraceBody);
+    const auto body = PackTraceFile(file.path, kMostTraceFile);
     if (!body) return "not taken: " + body.error().message;
     auto answer = Send(file, *body, window_);
     // A second file of a rank that the window has already is of another one.
@@ -89,14 +93,20 @@ class Importer {
     return Taken(*answer, file.name);
   }
 
-  Result<HttpAnswer> Send(const TraceFile& file, const std::string& body,
+  Result<HttpAnswer> Send(const TraceFile& file, const PackedTrace& body,
                           const std::string& window) {
     std::string path =
         Format("/api/v1/jobs/{}/traces?file={}", job_, QueryEncoded(file.name.substr(0, 255)));
     if (!window.empty()) path += "&window=" + window;
     if (!rank_.empty()) path += "&rank=" + rank_;
     for (int tries = 1;; ++tries) {
-      auto answer = uplink_.PostTo(path, kOctets, body);
+      auto answer = uplink_.PostBody(
+          path, kOctets,
+          [&body](std::uint64_t at, std::span<char> into) {
+            const ssize_t got = pread(body.file.get(), into.data(), into.size(), off_t(at));
+            return static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+          },
+          body.bytes);
       if (!answer) return answer;
       if (answer->status == 404 && !made_ && Detail(*answer).find("job") != std::string::npos) {
         made_ = true;
@@ -152,12 +162,15 @@ class Importer {
 int Import(const Arguments& arguments, std::string_view) {
   auto options = ReadUplink(arguments);
   if (!options) return ReportUsageError(options.error().message);
-  options->request_limit = kRequestLimit;
   const std::string job = arguments["--job"];
   if (Status name = CheckJobName(job); !name) return ReportUsageError(name.error().message);
   if (arguments.rest.empty()) return ReportUsageError("name a trace file or a folder with some");
   const auto files = FindTraceFiles(arguments.rest);
   if (!files) return ReportUsageError(files.error().message);
+  const auto largest = std::ranges::max_element(*files, {}, &TraceFile::bytes);
+  options->request_limit =
+      kRequestLimit +
+      std::chrono::seconds(std::min(largest->bytes, kMostTraceFile) / kLeastBytesPerSecond);
   const std::string rank = arguments["--rank"];
   if (!rank.empty() && (files->size() != 1 || !ParseInt(rank, "--rank"))) {
     return ReportUsageError("--rank: a number, for a single file");

@@ -1,11 +1,18 @@
 #include "agent/app/commands/trace_files.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "agent/app/job/pack_trace.h"
 #include "core/base/text.h"
+#include "core/wire/compress.h"
 
 namespace stepscope {
 namespace {
@@ -13,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFiles = 10'000;
+constexpr std::size_t kPieceBytes = 4 * 1024 * 1024;
 constexpr std::string_view kEndings[] = {".json", ".json.gz", ".json.zst", ".xplane.pb"};
 
 bool LooksLikeTrace(const std::string& name) {
@@ -61,6 +69,30 @@ Result<std::vector<TraceFile>> FilesBelow(const std::string& folder) {
   return files;
 }
 
+Descriptor OpenNameless() {
+  std::error_code fault;
+  const std::string folder = fs::temp_directory_path(fault).string();
+  Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (file) return file;
+  std::string name = folder + "/trace-XXXXXX";
+  file = Descriptor(mkostemp(name.data(), O_CLOEXEC));
+  if (file) unlink(name.c_str());
+  return file;
+}
+
+Status Append(std::string_view bytes, PackedTrace& to) {
+  while (!bytes.empty()) {
+    const ssize_t count = pwrite(to.file.get(), bytes.data(), bytes.size(), off_t(to.bytes));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      return Invalid(Format("it cannot be packed: {}; set TMPDIR", std::strerror(errno)));
+    }
+    to.bytes += std::uint64_t(count);
+    bytes.remove_prefix(std::size_t(count));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<TraceFile>> FindTraceFiles(const std::vector<std::string>& words) {
@@ -80,17 +112,32 @@ Result<std::vector<TraceFile>> FindTraceFiles(const std::vector<std::string>& wo
   return files;
 }
 
-Result<std::string> PackTraceFile(const std::string& path, std::size_t most) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Invalid("it cannot be read");
-  auto packed = PackTrace(
-      [&](std::span<char> into) {
-        file.read(into.data(), static_cast<std::streamsize>(into.size()));
-        return static_cast<std::size_t>(file.gcount());
-      },
-      most);
-  if (file.bad()) return Invalid("it cannot be read");
-  return packed;
+Result<PackedTrace> PackTraceFile(const std::string& path, std::uint64_t most) {
+  PackedTrace packed{Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)), 0};
+  struct stat about {};
+  if (!packed.file || fstat(packed.file.get(), &about) != 0) return Invalid("it cannot be read");
+  std::string piece(kPieceBytes, '\0');
+  const auto read = [&](std::uint64_t at) {
+    const ssize_t got = pread(packed.file.get(), piece.data(), piece.size(), off_t(at));
+    return got < 0 ? Result<std::string_view>(Invalid("it cannot be read"))
+                   : std::string_view(piece.data(), std::size_t(got));
+  };
+  auto got = read(0);
+  if (!got) return got.error();
+  const std::string fault = Format("packed it has more than {} MiB", most / 1024 / 1024);
+  if (IsPackedTrace(*got)) {
+    packed.bytes = std::uint64_t(about.st_size);
+    return packed.bytes <= most ? Result(std::move(packed)) : Invalid(fault);
+  }
+  PackedTrace made{OpenNameless(), 0};
+  if (!made.file) return Invalid("there is no folder for a temporary file; set TMPDIR");
+  for (std::uint64_t at = 0; !got->empty();) {
+    at += got->size();
+    if (Status written = Append(Compress(*got), made); !written) return written.error();
+    if (made.bytes > most) return Invalid(fault);
+    if (got = read(at); !got) return got.error();
+  }
+  return made;
 }
 
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 
 namespace stepscope {
@@ -21,8 +22,17 @@ struct TraceFile {
 // not there, or a folder without any.
 Result<std::vector<TraceFile>> FindTraceFiles(const std::vector<std::string>& words);
 
-// The bytes of a file as they are sent: packed by zstd unless they are packed already. Invalid when
-// they would be more than `most`.
-Result<std::string> PackTraceFile(const std::string& path, std::size_t most);
+// A trace file as it is sent.
+struct PackedTrace {
+  Descriptor file;
+  std::uint64_t bytes = 0;
+};
+
+// The service takes no more than this of a trace file, as it is sent.
+inline constexpr std::uint64_t kMostTraceFile = std::uint64_t{2} << 30;
+
+// The file itself where it is packed, else a file without a name beside the other temporary ones,
+// packed by zstd. Invalid when it would have more than `most` bytes, or there is no room for it.
+Result<PackedTrace> PackTraceFile(const std::string& path, std::uint64_t most);
 
 }  // namespace stepscope

@@ -12,12 +12,12 @@ namespace {
 constexpr std::size_t kPieceBytes = 4 * 1024 * 1024;
 constexpr std::string_view kPacked[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd"};
 
-bool IsPacked(std::string_view bytes) {
+}  // namespace
+
+bool IsPackedTrace(std::string_view bytes) {
   return std::ranges::any_of(kPacked,
                              [&](std::string_view magic) { return bytes.starts_with(magic); });
 }
-
-}  // namespace
 
 Result<std::string> PackTrace(const ReadTraceBytes& read, std::size_t most) {
   std::string packed, piece(kPieceBytes, '\0');
@@ -25,7 +25,7 @@ Result<std::string> PackTrace(const ReadTraceBytes& read, std::size_t most) {
   for (bool first = true;; first = false) {
     const std::string_view got(piece.data(), read(piece));
     if (got.empty()) break;
-    if (first) as_it_is = IsPacked(got);
+    if (first) as_it_is = IsPackedTrace(got);
     packed += as_it_is ? std::string(got) : Compress(got);
     if (packed.size() > most) {
       return Invalid(

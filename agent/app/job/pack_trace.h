@@ -10,11 +10,14 @@
 
 namespace stepscope {
 
-// The service takes no more than this of a trace file, as it is sent.
+// What a training recorded is packed in memory, up to this; the service takes more.
 inline constexpr std::size_t kMostTraceBody = 128 * 1024 * 1024;
 
 // Fills in the next bytes of a trace file; returns how many, and 0 at its end or after an error.
 using ReadTraceBytes = std::function<std::size_t(std::span<char> into)>;
+
+// Whether a file that begins so is packed already.
+bool IsPackedTrace(std::string_view bytes);
 
 // The bytes of a trace file as they are sent: packed by zstd unless they are packed already. A file
 // may be larger than memory, what is sent of it may not. Invalid when they would be more than

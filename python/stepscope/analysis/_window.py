@@ -21,6 +21,10 @@ _SPANS = ("track", "kind", "name", "start_ns", "duration_ns", "correlation")
 _COMPARED = (
     "name", "change", "before_seconds", "after_seconds", "difference_seconds", "noise_seconds", "before_calls", "after_calls",
 )
+_CALLS = ("parent", "name", "kind", "calls", "total_seconds", "self_seconds", "device_total_seconds", "device_self_seconds")
+_CHANGES = (
+    "change", "kernel", "left", "best_step_seconds", "worst_step_seconds", "best_saved_share", "worst_saved_share",
+)
 _RANKS = ("rank", "offset_seconds", "residual_seconds", "shared", "last", "late_seconds", "waited_seconds")
 _MOST_COMPARED = 2000
 _MOST_ROWS = 5000  # of one answer
@@ -78,6 +82,18 @@ class Window:
         for column in ("start", "duration"):
             frame[column] = frame.pop(column + "_ns").astype("float64") / 1e9
         return frame[["track", "kind", "name", "start", "duration", "correlation"]]
+
+    def calls(self, rank: Optional[int] = None) -> Any:
+        """What ran within what: a row for each path of names, behind its parent, whose row number is in `parent` (missing: a thread). parent,
+        name, kind, calls, total, self, device_total, device_self."""
+        frame = table(self._service.get(f"{self._path}/calls", **_given(rank=rank))["nodes"], _CALLS).astype({"parent": "Int64"})
+        return _without_unit(frame, _CALLS)
+
+    def what_if(self, rank: Optional[int] = None) -> Any:
+        """What a step would take with a kind of its time gone (left 0) or half as long: change, kernel, left, best_step, worst_step,
+        best_saved_share, worst_saved_share. No rows where that is not known."""
+        rows = self._service.get(f"{self._path}/what-if", **_given(rank=rank))["changes"]
+        return _without_unit(table(rows, _CHANGES), _CHANGES)
 
     def compare(self, other: Union[str, int, "Window"], rows: str = "kernels", rank: Optional[int] = None) -> Any:
         """What a step takes in this window and in the other one, by kernel or, with `rows="operators"`, by operator: name, change (added,

@@ -1,7 +1,7 @@
 // GET /jobs/{name}/windows/{id}/kernels and its like: answers that were computed when the trace
 // came.
 
-#include "server/trace/answers.h"
+#include "server/trace/answers/answers.h"
 
 #include <algorithm>
 
@@ -41,6 +41,7 @@ constexpr AnswerCall kCalls[] = {
     {"operators", "operators", kShapesQuery}, {"launches", "launches", kPlainQuery},
     {"copies", "copies", kPlainQuery},        {"communication", "communication", kPlainQuery},
     {"memory", "memory_use", kPlainQuery},    {"precision", "precision", kPlainQuery},
+    {"calls", "calls", kPlainQuery},          {"what-if", "what_if", kPlainQuery},
     {"timeline", "tracks", kPlainQuery},
 };
 
@@ -50,7 +51,8 @@ Result<OrderedJson> ReadAnswer(Connection& connection, std::int64_t job_id, cons
   if (!parts) return parts.error();
   if (parts->empty()) {
     return NotFound(
-        Format("what was known of window {} is too old: it was removed", trace.window_id));
+        Format("this is not known of window {}: it is too old, or was stored by an older version",
+               trace.window_id));
   }
   const Result<std::string> text = DecodeText(parts->front().payload, parts->front().size);
   if (!text) return Internal(text.error().message);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
 #include "core/base/text.h"
 #include "core/trace/convert.h"
@@ -15,16 +14,19 @@
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
 #include "server/api/windows/window_json.h"
+#include "server/edge/body_file.h"
 #include "server/store/access/audit.h"
-#include "server/trace/answers.h"
+#include "server/store/fleet/job_hours.h"
+#include "server/store/rules/rule_tasks.h"
+#include "server/trace/answers/answers.h"
 #include "server/trace/evidence.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostTraceBytes = 128 * 1024 * 1024;  // as sent: a gigabyte of JSON, packed
+constexpr std::size_t kMostTraceBytes = std::size_t{2} << 30;  // as sent
 constexpr int kMostAtOnce = 2;  // each takes a core and up to 400 MB while it is converted
-constexpr Duration kConvertedWithin = 2min, kStoredWithin = 1min;
+constexpr Duration kConvertedWithin = 5min, kStoredWithin = 1min;
 constexpr std::int64_t kMostRank = 1'048'575;
 constexpr std::int64_t kMostCaptureSteps = 1'000'000, kMostCostUs = 4'294'967'295;
 
@@ -98,13 +100,19 @@ struct ConvertedTrace {
   std::vector<TracePart> parts;
 };
 
-Trace ReadBody(std::string_view body) {
-  return ConvertTrace([&](std::span<char> into) {
-    const std::size_t size = std::min(into.size(), body.size());
-    std::memcpy(into.data(), body.data(), size);
-    body.remove_prefix(size);
+// The trace in a body, and the digest of all its bytes, also of those that the converter left.
+Trace ReadTraceIn(const Request& request, std::string& digest) {
+  Sha256Sum sum;
+  const ReadBytes read = [&sum, next = ReadBody(request)](std::span<char> into) {
+    const std::size_t size = next(into);
+    sum.Add({into.data(), size});
     return size;
-  });
+  };
+  Trace trace = ConvertTrace(read);
+  std::vector<char> rest(256 * 1024);
+  while (read(rest) > 0) continue;
+  digest = sum.Digest();
+  return trace;
 }
 
 // Times of a trace with a clock of its own are said to be when it arrived, so that retention and
@@ -118,8 +126,9 @@ void SetTimes(const Trace& trace, std::int64_t now_us, TraceRow& row) {
 }
 
 // Invalid when there are no spans.
-Result<ConvertedTrace> Convert(const Query& query, const std::string& body, std::int64_t now_us) {
-  Trace trace = ReadBody(body);
+Result<ConvertedTrace> Convert(const Query& query, const Request& request, std::int64_t now_us) {
+  ConvertedTrace converted;
+  Trace trace = ReadTraceIn(request, converted.row.digest);
   if (const auto steps = query.MaybeInt("steps")) {
     KeepWholeSteps(query.Int("first_step", 0), *steps, trace);
   }
@@ -128,10 +137,8 @@ Result<ConvertedTrace> Convert(const Query& query, const std::string& body, std:
         Format("the body has no spans of a trace ({} events{})", trace.events, FaultsOf(trace)));
   }
   const FoundRank rank = RankOf(query, trace);
-  ConvertedTrace converted;
   converted.row.rank = static_cast<int>(rank.rank);
   converted.row.file = query.Text("file");
-  converted.row.digest = Sha256(body);
   converted.row.received_us = now_us;
   converted.row.spans = static_cast<std::int64_t>(trace.spans.size());
   SetTimes(trace, now_us, converted.row);
@@ -174,6 +181,13 @@ Result<Reply> AnswerStored(const Api& api, Connection& connection, const JobRow&
   return reply;
 }
 
+// The rules of a job that has ended have said their last without this trace.
+Status JudgeAgain(Connection& connection, const JobRow& job) {
+  if (!job.ended_us) return {};
+  const Status due = JudgeOnceMore(connection, job.job_id);
+  return due ? UnsettleJobHours(connection, job.job_id) : due;
+}
+
 Result<Reply> Store(const Api& api, Connection& connection, const Request& request,
                     const PathParameters& path, const Query& query,
                     const ConvertedTrace& converted) {
@@ -192,6 +206,8 @@ Result<Reply> Store(const Api& api, Connection& connection, const Request& reque
   Result<Reply> reply = AnswerStored(api, connection, *job, *stored);
   if (!reply) return reply;
   if (const Status committed = transaction->Commit(); !committed) return committed.error();
+  // Also for bytes that were known: whoever sent them may not have come this far.
+  if (const Status judged = JudgeAgain(connection, *job); !judged) return judged.error();
   return reply;
 }
 
@@ -205,7 +221,7 @@ Result<Reply> Import(const Api& api, const Request& request, const PathParameter
     const Result<JobRow> job = FindNamedJob(**lease, path);
     if (!job) return job.error();
   }
-  const auto converted = Convert(query, request.body, ToMicros(api.clock.Now()));
+  const auto converted = Convert(query, request, ToMicros(api.clock.Now()));
   if (!converted) return converted.error();
   Result<Database::Lease> lease = api.database.Acquire(3s, kStoredWithin);
   if (!lease) return lease.error();
@@ -226,6 +242,7 @@ std::vector<Route> TraceRoutes(const Api& api) {
                   .answer_within = kConvertedWithin,
                   .body_type = "application/octet-stream",
                   .most_body = kMostTraceBytes,
+                  .body_to_file = true,
                   .right = Right::kSend,
                   .traffic = Traffic::kChanges})};
 }

@@ -46,7 +46,7 @@ OrderedJson ToJson(const TraceRow& trace) {
   PutTime(json, "from", trace.from_us);
   PutTime(json, "to", trace.to_us);
   json["spans"] = trace.spans;
-  // As the summary was made, in its order: server/trace/answers.cpp.
+  // As the summary was made, in its order: server/trace/answers/answers.cpp.
   for (const char* const key :
        {"rank_from", "on_our_clock", "world_size", "backend", "host", "device_name", "device_work",
         "with_shapes", "with_stack", "with_memory", "bytes", "events", "step_markers", "step_count",

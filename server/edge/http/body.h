@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "server/edge/http/chunks.h"
 #include "server/edge/http/head.h"
@@ -29,7 +30,10 @@ class BodyReader {
   // Takes a beginning of `bytes` and says how much. Bytes behind the body stay the caller's.
   Progress Feed(std::string_view bytes, std::size_t& consumed);
 
-  std::string Take() { return std::move(body_); }      // after kDone
+  std::string Take() { return std::move(body_); }  // after kDone
+  // What has come so far, at any time; the rest follows.
+  std::string TakePart() { return std::exchange(body_, {}); }
+  std::size_t part_bytes() const { return body_.size(); }
   const Refusal& refusal() const { return refusal_; }  // after kFault
 
   // Memory that is held for this body.

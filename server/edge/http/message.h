@@ -9,6 +9,7 @@
 namespace stepscope {
 
 struct Caller;  // who asks; the edge carries it and does not look inside
+class BodyFile;
 
 // A complete, checked HTTP request.
 struct Request {
@@ -17,6 +18,9 @@ struct Request {
   std::string query;                           // raw, without '?'
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
+  // What comes before `body`, where the body was too large for memory; null: nothing. Only routes
+  // that take such bodies have one (server/edge/body_file.h).
+  std::shared_ptr<const BodyFile> body_file = {};
   bool has_body = false;         // the head announces one
   std::string peer;              // address of the other end; "unix" on a unix socket
   bool secure = false;           // came over TLS

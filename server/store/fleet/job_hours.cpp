@@ -46,6 +46,7 @@ set user_name = excluded.user_name, account = excluded.account, gpu = excluded.g
     busy_seconds = excluded.busy_seconds, lost_seconds = excluded.lost_seconds,
     verdict = excluded.verdict, issues = excluded.issues, price = excluded.price,
     sentence = excluded.sentence, settled = excluded.settled, written_us = excluded.written_us)";
+constexpr char kUnsettle[] = "update job_hours set settled = false where job_id = $1";
 constexpr char kRead[] = R"(
 select job_id, name, job_group, user_name, account, gpu, nodes::bigint, gpus::bigint, from_us,
     to_us, ended, judged_seconds, busy_seconds, lost_seconds, verdict, issues::bigint, price,
@@ -145,6 +146,10 @@ Status SaveJobHours(Connection& connection, const JobHours& hours) {
       {hours.job_id, hours.user, hours.account, hours.gpu, hours.nodes, hours.gpus, hours.from_us,
        hours.to_us, hours.ended, hours.judged_seconds, hours.busy_seconds, Dump(lost),
        hours.verdict, hours.issues, hours.price, hours.sentence, hours.settled, hours.written_us}));
+}
+
+Status UnsettleJobHours(Connection& connection, std::int64_t job_id) {
+  return Done(connection.QueryByKey(kUnsettle, {job_id}));
 }
 
 Result<std::vector<JobHours>> ReadJobHours(Connection& connection, std::int64_t since_us,

@@ -55,6 +55,9 @@ Result<std::vector<JudgedRule>> ListJudgedRules(Connection&, std::int64_t job_id
 // Writes the row, unless the job was deleted meanwhile.
 Status SaveJobHours(Connection&, const JobHours&);
 
+// The job's row is expected to change, and is written anew.
+Status UnsettleJobHours(Connection&, std::int64_t job_id);
+
 // Rows written at `since_us` or later, of jobs below `below_job_id`, without their sentences;
 // highest numbers first.
 Result<std::vector<JobHours>> ReadJobHours(Connection&, std::int64_t since_us,

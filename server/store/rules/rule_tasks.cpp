@@ -50,6 +50,12 @@ set state = 'ready', due_us = (extract(epoch from clock_timestamp()) * 1000000):
     fence = fence + 1, attempt = greatest(attempt - 1, 0)
 where task_id = any($2::bigint[]) and worker = $1 and state = 'running')";
 
+constexpr char kJudgeOnceMore[] = R"(
+update rule_tasks
+set state = 'ready', due_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint,
+    fence = fence + 1, attempt = greatest(attempt - 1, 0)
+where job_id = $1 and (state = 'running' or (state = 'done' and error = '')))";
+
 }  // namespace
 
 Result<std::vector<RuleTask>> ClaimRuleTasks(Connection& connection, const std::string& worker,
@@ -74,6 +80,10 @@ Result<bool> RenewRuleTask(Connection& connection, const RuleTask& task, Duratio
 Status ReleaseRuleTasks(Connection& connection, const std::string& worker,
                         std::span<const std::int64_t> task_ids) {
   return Done(connection.QueryByKey(kRelease, {worker, Parameter::Array(task_ids)}));
+}
+
+Status JudgeOnceMore(Connection& connection, std::int64_t job_id) {
+  return Done(connection.QueryByKey(kJudgeOnceMore, {job_id}));
 }
 
 }  // namespace stepscope

@@ -26,4 +26,8 @@ Result<bool> RenewRuleTask(Connection&, const RuleTask&, Duration lease);  // fa
 Status ReleaseRuleTasks(Connection&, const std::string& worker,
                         std::span<const std::int64_t> task_ids);
 
+// Makes the rules of a job that has ended due once more, since there is something new to judge by;
+// rules that failed stay so. An evaluation that is under way loses its fence.
+Status JudgeOnceMore(Connection&, std::int64_t job_id);
+
 }  // namespace stepscope

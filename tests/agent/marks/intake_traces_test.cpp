@@ -35,6 +35,7 @@ class IntakeTraces : public test::IntakeFixture {
   std::vector<std::uint32_t> Windows() {
     IntakeBatch batch = intake_->Drain();
     end_ = batch.window_ended;
+    for (const RankRegistration& rank : batch.rank_started) facts_ = rank.facts;
     std::vector<std::uint32_t> windows;
     for (const RankTrace& trace : batch.traces) {
       EXPECT_GE(trace.file.get(), 0);
@@ -54,6 +55,7 @@ class IntakeTraces : public test::IntakeFixture {
 
   test::FakeClock time_;
   std::optional<SpanWindowEnd> end_;
+  std::string facts_;  // newest facts of a rank
 };
 
 TEST_F(IntakeTraces, AreHandedOverOnceWithTheirFile) {
@@ -86,8 +88,9 @@ TEST_F(IntakeTraces, MoreThanAFewAndThoseWithoutAFileAreDropped) {
   const auto process = Connect(0, ring);
   process->Send(MarkTrace{9, 5, 2, 1, 2, 3, ""});
   for (std::uint32_t window = 1; window <= 20; ++window) Pass(*process, window);
-  EXPECT_THAT(Windows(), ElementsAre(1, 2));
+  EXPECT_THAT(Windows(), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(intake_->Jobs().size(), 1u) << "the process is heard as before";
+  EXPECT_THAT(facts_, HasSubstr("dropped: 4 traces wait for the agent, which are the most"));
 }
 
 TEST_F(IntakeTraces, AWindowAsksItsRanksAndThoseThatComeLater) {

@@ -46,6 +46,30 @@ TEST(HttpClient, SendsMethodTargetHeadersAndBody) {
   EXPECT_EQ(seen->body, std::string("a\0b", 3));
 }
 
+TEST(HttpClient, ReadsALargeBodyAsItIsSent) {
+  std::optional<test::SeenRequest> seen;
+  ScriptedServer server([&](Peer& peer) {
+    while (auto request = peer.Read()) {
+      seen = std::move(request);
+      peer.Reply(200, "ok");
+    }
+  });
+  auto client = ClientOf(server);
+  std::string body(3'000'000, '\0');
+  for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i / 7);
+  const auto read = [&](std::uint64_t at, std::span<char> into) {
+    return body.copy(into.data(), std::min<std::size_t>(into.size(), 70'001), std::size_t(at));
+  };
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = client->Send({.read_body = read, .body_bytes = body.size()});
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(seen->body, body);
+  }
+  EXPECT_EQ(server.connections(), 1);
+  const auto shorter = client->Send({.read_body = read, .body_bytes = body.size() + 1});
+  EXPECT_EQ(shorter.error().code, Code::kInvalid) << "the file shrank";
+}
+
 TEST(HttpClient, KeepsItsConnection) {
   ScriptedServer server([](Peer& peer) { ServeAll(peer, "ok"); });
   auto client = ClientOf(server);

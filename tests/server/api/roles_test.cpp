@@ -64,6 +64,8 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/windows/{id}/communication", "uffyfyfyyuuy", 404},
     {"GET /api/v1/jobs/{name}/windows/{id}/memory", "uffyfyfyyuuy", 404},
     {"GET /api/v1/jobs/{name}/windows/{id}/precision", "uffyfyfyyuuy", 404},
+    {"GET /api/v1/jobs/{name}/windows/{id}/calls", "uffyfyfyyuuy", 404},
+    {"GET /api/v1/jobs/{name}/windows/{id}/what-if", "uffyfyfyyuuy", 404},
     {"GET /api/v1/jobs/{name}/windows/{id}/compare", "uffyfyfyyuuy", 404},
     {"GET /api/v1/jobs/{name}/windows/{id}/ranks", "uffyfyfyyuuy", 404},
     {"GET /api/v1/jobs/{name}/windows/{id}/timeline/pixels", "uffyfyfyyuuy", 404},

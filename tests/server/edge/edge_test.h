@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "server/edge/body_file.h"
 #include "server/edge/edge.h"
 #include "tests/support/eventually.h"
 #include "tests/support/raw_client.h"
@@ -80,6 +81,7 @@ class EdgeTest : public testing::Test {
   EdgeHandlers Handlers();
   HeadVerdict Check(Request& head, bool asked);
   Reply Answer(const Request& request);
+  static Reply SumOf(const Request& request);
   static bool AnswerAtOnce(const Request& request, const Respond& respond);
   void WaitAtGate();
 
@@ -125,6 +127,7 @@ inline HeadVerdict EdgeTest::Check(Request& head, bool asked) {
   if (head.path == "/hold" && head.query == "most") verdict.lane = Lane::kMost;
   if (head.path == "/later" && head.query == "soon") verdict.answer_within = 200ms;
   verdict.at_once = head.path == "/now";
+  if (head.path == "/file") verdict.most_body = std::size_t{1} << 30, verdict.to_file = true;
   if (head.path == "/known") {  // whoever it is: the edge does not look
     const auto owner = std::make_shared<int>(0);
     head.caller = {owner, reinterpret_cast<const Caller*>(owner.get())};
@@ -140,6 +143,17 @@ inline bool EdgeTest::AnswerAtOnce(const Request& request, const Respond& respon
   return true;
 }
 
+// How many bytes the body has, in memory and in all, and a sum that depends on their order.
+inline Reply EdgeTest::SumOf(const Request& request) {
+  std::vector<char> piece(100'000);
+  const auto read = ReadBody(request);
+  std::uint64_t bytes = 0, sum = 0;
+  for (std::size_t got = 0; (got = read(piece)) > 0; bytes += got) {
+    for (std::size_t i = 0; i < got; ++i) sum = sum * 31 + static_cast<unsigned char>(piece[i]);
+  }
+  return TextReply(200, Format("{} {} {}", request.body.size(), bytes, sum));
+}
+
 inline Reply EdgeTest::Answer(const Request& request) {
   if (request.path == "/echo") return TextReply(200, request.body);
   if (request.path == "/throws") throw std::runtime_error("a secret");
@@ -148,6 +162,7 @@ inline Reply EdgeTest::Answer(const Request& request) {
     return TextReply(200, Format("{} {} {}", request.peer, request.secure, request.certificate));
   }
   if (request.path == "/hold") WaitAtGate();
+  if (request.path == "/file") return SumOf(request);
   return TextReply(200, request.method + " " + request.path + "?" + request.query);
 }
 

@@ -68,5 +68,29 @@ TEST_F(WindowFactsTest, TheDiagnosisTakesThemForWhatTheySaw) {
   EXPECT_EQ(evidence["total_seconds"], guess.evaluated.verdict["evidence"]["total_seconds"]);
 }
 
+TEST_F(WindowFactsTest, ATraceThatComesAfterTheLastTurnChangesTheVerdict) {
+  Scenario scenario;
+  scenario.gpus = 1;
+  scenario.stretches = {{400, 60, 40}};
+  scenario.ranks = {{2s, 1'900, 100ms, 1}};
+  const Job job = MakeJob(scenario);
+  StoredJob stored(*connection_, job);
+  stored.StoreUntil(job.origin + 1h);
+  stored.EndJob();
+  const Time later = job.origin + 2h;
+  EvaluateAll(stored.job_id(), later, "");
+  EvaluateAll(stored.job_id(), later, "");
+  const Turn before = Finish(stored.job_id(), "ProfilerReport", later);
+  ASSERT_TRUE(before.evaluated.last);
+  Store(stored.job_id(), 0, kEvidence);
+  const Turn after = Finish(stored.job_id(), "ProfilerReport", later + 1h);
+  EXPECT_EQ(after.evaluated.verdict["evidence"]["windows"]["steps"], 8);
+  EXPECT_NE(after.evaluated.verdict["sentence"], before.evaluated.verdict["sentence"]);
+  EXPECT_EQ(after.evaluated.status, before.evaluated.status);
+  EXPECT_EQ(after.evaluated.verdict["evidence"]["total_seconds"],
+            before.evaluated.verdict["evidence"]["total_seconds"]);
+  EXPECT_TRUE(after.evaluated.findings.empty()) << "nothing is counted twice";
+}
+
 }  // namespace
 }  // namespace stepscope::scenarios

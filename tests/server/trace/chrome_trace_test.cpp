@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/trace/answers.h"
+#include "server/trace/answers/answers.h"
 #include "tests/support/trace/made_trace.h"
 
 namespace stepscope {

@@ -86,7 +86,7 @@ TEST(Levels, AreAsTrueAsTheSpansTheyAreMadeOf) {
     const auto exact = CellsOf(segments, from, to, kWidth);
     double worst = 0, sum = 0;
     for (std::size_t x = 0; x < kWidth; ++x) {
-      const double off = std::abs(double(pixels[x].busy_ns - exact[x].busy_ns)) / pixel_ns;
+      const double off = std::abs(pixels[x].busy_ns - exact[x].busy_ns) / pixel_ns;
       worst = std::max(worst, off);
       sum += off;
     }

@@ -155,6 +155,11 @@ TEST_F(TracesTest, AFileBecomesAWindowWithAnswers) {
   EXPECT_EQ(total["seconds"]["computing"], 0.00007);
   EXPECT_EQ(total["seconds"]["other_idle"], 0.00003);
   EXPECT_EQ(Get("/1/timeline")["tracks"].size(), 2u);
+  EXPECT_EQ(Get("/1/calls")["nodes"][1]["device_self_seconds"], 0.00005);
+  const Json what_if = Get("/1/what-if");
+  EXPECT_EQ(what_if["step_seconds"], 0.00005) << "the second kernel is of no step";
+  EXPECT_EQ(what_if["changes"][0]["change"], "communication");
+  EXPECT_EQ(what_if["changes"][0]["worst_step_seconds"], 0.00005);
 }
 
 TEST_F(TracesTest, SpansAreFoundPageByPage) {
@@ -252,6 +257,21 @@ TEST_F(TracesTest, ABrokenFileSaysWhatWasNotRead) {
   const Json window = ApiService::JsonOf(Import(text.substr(0, text.find("relu"))));
   EXPECT_EQ(window["spans"], 4);
   EXPECT_EQ(window["traces"][0]["faults"]["truncated"], 1);
+}
+
+TEST_F(TracesTest, AJobThatEndedIsJudgedOnceMore) {
+  const auto connection = service_.database().Connect();
+  const auto due = [&] {
+    return connection->Query("select count(*) from rule_tasks where state = 'ready' and due_us > 0")
+        ->Int(0, 0);
+  };
+  ASSERT_GT(due(), 0);
+  ASSERT_TRUE(connection->Execute("update rule_tasks set state = 'done', due_us = null"));
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(0))), 201);
+  EXPECT_EQ(due(), 0) << "the job runs, and its rules have turns to come";
+  ASSERT_TRUE(connection->Execute("update jobs set status = 'Completed', ended_us = 5"));
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(1))), 201);
+  EXPECT_GT(due(), 0);
 }
 
 TEST_F(TracesTest, AWindowIsDeleted) {

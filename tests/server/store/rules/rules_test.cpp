@@ -267,6 +267,31 @@ TEST_F(RuleTasks, EndInErrorAfterTheLastAttempt) {
   EXPECT_TRUE(ClaimRuleTasks(*connection_, "w", 1, 30s)->empty());
 }
 
+TEST_F(RuleTasks, AreDueOnceMoreAfterTheirLastTurn) {
+  ASSERT_TRUE(connection_->Execute("delete from rule_tasks where task_id > 3"));
+  const auto tasks = Claim(*connection_, "w");
+  ASSERT_EQ(tasks.size(), 3u);
+  Evaluated last = Outcome(tasks[0], RuleStatus::kNoIssuesFound, false);
+  last.last = true;
+  ASSERT_TRUE(FinishRuleTask(*connection_, last, ""));
+  for (int i = 0; i < kMostAttempts; ++i) {  // the second one fails for good
+    RuleTask failing = tasks[1];
+    if (i > 0) {
+      Expire(failing);
+      failing = ClaimOne();
+    }
+    ASSERT_TRUE(FailRuleTask(*connection_, failing, "boom", ""));
+    MakeDue();
+  }
+  ASSERT_TRUE(JudgeOnceMore(*connection_, job_id_));
+  EXPECT_FALSE(*RenewRuleTask(*connection_, tasks[2], 30s)) << "its turn was under way";
+  const auto again = Claim(*connection_, "w");
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[0].task_id, tasks[0].task_id);
+  EXPECT_EQ(again[0].attempt, 1);
+  EXPECT_EQ(again[1].task_id, tasks[2].task_id);
+}
+
 TEST_F(RuleTasks, AreGivenBackAtShutdownWithoutAnAttempt) {
   const RuleTask task = ClaimOne("me");
   ASSERT_TRUE(ReleaseRuleTasks(*connection_, "another", {&task.task_id, 1}));

@@ -1,9 +1,10 @@
-#include "server/trace/answers.h"
+#include "server/trace/answers/answers.h"
 
 #include <algorithm>
 
 #include "core/base/json_members.h"
 #include "server/trace/breakdown.h"
+#include "server/trace/calls.h"
 #include "server/trace/collective_events.h"
 #include "server/trace/communication.h"
 #include "server/trace/copies.h"
@@ -13,6 +14,7 @@
 #include "server/trace/operators.h"
 #include "server/trace/pixels.h"
 #include "server/trace/precision.h"
+#include "server/trace/replay/what_if.h"
 #include "server/trace/step_table.h"
 
 namespace stepscope {
@@ -79,6 +81,8 @@ const std::vector<AnswerRow>& TraceAnswers() {
        [](const TraceLinks& links) { return ToJson(MakeCollectiveTable(links)); }},
       {"memory_use", "", [](const TraceLinks& links) { return ToJson(MakeMemory(links)); }},
       {"precision", "", [](const TraceLinks& links) { return ToJson(MakePrecisionTable(links)); }},
+      {"calls", "", [](const TraceLinks& links) { return ToJson(MakeCallTree(links)); }},
+      {"what_if", "", [](const TraceLinks& links) { return ToJson(MakeWhatIf(links)); }},
       {"tracks", "tracks", TracksOf},
       {"step_table", "", [](const TraceLinks& links) { return ToJson(MakeStepTable(links)); }},
       {"collective_events", "",
