@@ -1,5 +1,5 @@
 // Figures of the web page on a service that runs: node bench/ui_figures.mjs URL JOB [ROUNDS]. It opens each part of the
-// job's page ROUNDS times (9) with an empty cache and again with a warm one, and prints the medians: first paint, first
+// job's page, the list, the comparison of the job with itself, and the fleet ROUNDS times (9) with an empty cache and again with a warm one, and prints the medians: first paint, first
 // chart, layout shift, calls of the API and bytes of JavaScript. tests/browser must have its packages.
 
 import { launch, openPage } from "../tests/browser/support/chromium.mjs";
@@ -9,7 +9,11 @@ if (!url || !job) {
   console.error("usage: node bench/ui_figures.mjs URL JOB [ROUNDS]");
   process.exit(2);
 }
-const kPages = { overview: "", system: "/system", "heat map": "/heatmap", steps: "/steps", rules: "/rules", report: "/report" };
+const name = encodeURIComponent(job);
+const kPages = {
+  ...Object.fromEntries(Object.entries({ overview: "", system: "/system", "heat map": "/heatmap", steps: "/steps", rules: "/rules", report: "/report" }).map(([word, part]) => [word, `/jobs/${name}${part}`])),
+  jobs: "/jobs", compare: `/compare?a=${name}&b=${name}`, fleet: "/fleet",
+};
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
@@ -29,17 +33,17 @@ async function load(page, address) {
   return { ...seen, calls };
 }
 
-function line(name, cache, loads) {
+function line(word, cache, loads) {
   const of = (key) => loads.map((each) => each[key]).filter((value) => value !== null);
   const ms = (key) => (of(key).length === 0 ? "-" : `${Math.round(median(of(key)))} ms`);
-  return [name, cache, ms("paint"), ms("drawn"), Math.max(...of("shift")).toFixed(4), median(of("calls")), `${(median(of("script")) / 1024).toFixed(1)} KiB`].join(" | ");
+  return [word, cache, ms("paint"), ms("drawn"), Math.max(...of("shift")).toFixed(4), median(of("calls")), `${(median(of("script")) / 1024).toFixed(1)} KiB`].join(" | ");
 }
 
 const browser = await launch();
 try {
   console.log("page | cache | first paint | first chart | largest layout shift | calls | JavaScript (as sent)");
-  for (const [name, path] of Object.entries(kPages)) {
-    const address = `${url}/jobs/${encodeURIComponent(job)}${path}`;
+  for (const [word, path] of Object.entries(kPages)) {
+    const address = `${url}${path}`;
     const [empty, warm] = [[], []];
     for (let round = 0; round < Number(rounds); round += 1) {
       const page = await openPage(browser);
@@ -47,8 +51,8 @@ try {
       warm.push(await load(page, address));
       await page.context().close();
     }
-    console.log(line(name, "empty", empty));
-    console.log(line(name, "warm", warm));
+    console.log(line(word, "empty", empty));
+    console.log(line(word, "warm", warm));
   }
 } finally {
   await browser.close();
