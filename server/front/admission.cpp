@@ -49,7 +49,7 @@ Admission CheckRight(const Request& head, const Match& match) {
 Admission Admit(Access& access, Request& head, const Match& match, MayWait may_wait) {
   const Right right = match.route->right;
   const Credentials shown = CredentialsOf(head);
-  if (const auto problem = CheckOrigin(head, IsAmbient(shown, head))) {
+  if (const auto problem = CheckOrigin(head, IsAmbient(shown, head), *match.route)) {
     return Refuse(ToReply(*problem, head));
   }
   if (right == Right::kOpen) return {};

@@ -70,7 +70,7 @@ std::optional<Problem> CheckHost(const Request& head, const HostNames& hosts) {
                 Format("this service does not answer to the host name {}", Printable(name, 100)));
 }
 
-std::optional<Problem> CheckOrigin(const Request& head, bool ambient) {
+std::optional<Problem> CheckOrigin(const Request& head, bool ambient, const Route& route) {
   if (IsSafe(head.method)) return std::nullopt;
   const std::string_view site = head.Header("sec-fetch-site");
   const std::string_view origin = head.Header("origin");
@@ -82,7 +82,8 @@ std::optional<Problem> CheckOrigin(const Request& head, bool ambient) {
   if (foreign || (ambient && !ours && site != "same-origin")) {
     return Refuse("foreign-origin", "pages of another origin may not change anything here");
   }
-  if (ambient && TakesBody(head.method) && TypeOf(head) != kJsonType) {
+  const bool bytes = route.body_type == kBytesType && TypeOf(head) == kBytesType;
+  if (ambient && TakesBody(head.method) && TypeOf(head) != kJsonType && !bytes) {
     return Refuse("unsupported-media-type", Format("the body must be {}", kJsonType));
   }
   return std::nullopt;

@@ -26,8 +26,9 @@ std::optional<Problem> CheckHost(const Request& head, const HostNames& hosts);
 
 // Pages of another origin change nothing here; programs, which name no origin, may. Where the
 // browser itself says who asks (`ambient`: a cookie, a proxy's login), a change has to come from a
-// page of ours and to be JSON, which no foreign form can send.
-std::optional<Problem> CheckOrigin(const Request& head, bool ambient);
+// page of ours and to be JSON or, where the route takes such bodies, plain bytes: neither can a
+// foreign form send, and a foreign script only after it has asked.
+std::optional<Problem> CheckOrigin(const Request& head, bool ambient, const Route& route);
 
 // Checks size and type of the body against those that the route takes.
 std::optional<Problem> CheckBody(const Request& head, const Route& route);

@@ -17,6 +17,7 @@ namespace stepscope {
 using PathParameters = std::map<std::string, std::string, std::less<>>;
 
 inline constexpr std::string_view kJsonType = "application/json";
+inline constexpr std::string_view kBytesType = "application/octet-stream";
 inline constexpr std::size_t kMostJsonBody = 256 * 1024;
 
 // One call of the API. "{name}" in the pattern stands for one segment of the path. Called from

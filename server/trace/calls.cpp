@@ -89,6 +89,7 @@ class CallTreeMaker {
     CallNode thread{.parent = -1, .name = ThreadName(trace_.tracks[track])};
     thread.calls = 1;
     tree_.nodes.push_back(std::move(thread));
+    names_.push_back(0);
     open_.assign(1, {static_cast<std::uint32_t>(tree_.nodes.size() - 1), INT64_MAX});
   }
 
@@ -100,8 +101,10 @@ class CallTreeMaker {
     if (tree_.nodes.size() >= kMostCallPaths) return kNone;
     const auto node = static_cast<std::uint32_t>(tree_.nodes.size());
     known_.emplace(key, node);
-    tree_.nodes.push_back(
-        {.parent = std::int64_t{key.parent}, .name = trace_.names[key.name], .kind = key.kind});
+    CallNode& fresh = tree_.nodes.emplace_back();
+    fresh.parent = std::int64_t{key.parent};
+    fresh.kind = key.kind;
+    names_.push_back(key.name);
     return node;
   }
 
@@ -157,6 +160,7 @@ class CallTreeMaker {
       const auto place = static_cast<std::int64_t>(tree.nodes.size());
       tree.nodes.push_back(std::move(all[node]));
       tree.nodes.back().parent = parent;
+      if (parent >= 0) tree.nodes.back().name = trace_.names[names_[node]];
       follow(node, place);
     }
     return tree;
@@ -166,6 +170,8 @@ class CallTreeMaker {
   const Trace& trace_;
   CallTree tree_;
   std::vector<std::uint32_t> node_of_;  // by span
+  // By node: names are long, and most nodes may be left out in the end.
+  std::vector<std::uint32_t> names_;
   std::unordered_map<Key, std::uint32_t, HashKey> known_;
   std::vector<Open> open_;  // the thread, then the spans that are not over, the outermost first
   int track_ = -1;

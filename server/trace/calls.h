@@ -29,8 +29,8 @@ struct CallTree {
   std::uint64_t not_told = 0;    // spans beyond the bounds: their time is their parents' own
   std::int64_t unlinked_ns = 0;  // device work whose operator is not known
 };
-inline constexpr std::size_t kMostCallNodes = 5'000;      // in an answer
-inline constexpr std::size_t kMostCallPaths = 1'000'000;  // while it is made
+inline constexpr std::size_t kMostCallNodes = 5'000;    // in an answer
+inline constexpr std::size_t kMostCallPaths = 200'000;  // while it is made
 inline constexpr std::size_t kMostCallDepth = 256;
 
 CallTree MakeCallTree(const TraceLinks& links);

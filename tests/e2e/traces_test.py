@@ -136,4 +136,6 @@ def test_real_traces_give_their_answers(service):
             for row in [rows[0]["total"], *rows[0]["steps"]]:
                 assert abs(sum(row["seconds"].values()) - row["wall_seconds"]) < 1e-6
             operators = service.get(f"{at}/operators?rank={trace['rank']}")[1]["operators"]
+            code, ranks = service.get(f"{at}/ranks")
+            assert code == 200 and ranks["traces"] == len(window["traces"]), ranks
             assert any(row["name"].startswith("aten::") for row in operators)

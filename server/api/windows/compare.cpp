@@ -11,6 +11,7 @@
 #include "server/store/jobs/windows.h"
 #include "server/trace/compare/aligned_ranks.h"
 #include "server/trace/compare/compare_windows.h"
+#include "server/trace/compare/without_waiting.h"
 #include "server/trace/trace_parts.h"
 
 namespace stepscope {
@@ -111,8 +112,10 @@ Result<Reply> ReadRanks(const Api&, Connection& connection, const Request& reque
   }
   OrderedJson json = {{"window", std::to_string(*id)}, {"traces", traces->size()}};
   const auto most = static_cast<std::size_t>(query.Int("limit", 200));
-  const OrderedJson aligned = ToJson(AlignRanks(ranks), most);
-  for (const auto& [key, value] : aligned.items()) json[key] = value;
+  const AlignedRanks aligned = AlignRanks(ranks);
+  const OrderedJson told = ToJson(aligned, most);
+  for (const auto& [key, value] : told.items()) json[key] = value;
+  json["without_waiting"] = ToJson(MakeWithoutWaiting(aligned));
   return JobReply(*job, json);
 }
 

@@ -240,7 +240,7 @@ std::vector<Route> TraceRoutes(const Api& api) {
                         return reply ? std::move(*reply) : ToReply(reply.error(), request);
                       },
                   .answer_within = kConvertedWithin,
-                  .body_type = "application/octet-stream",
+                  .body_type = kBytesType,
                   .most_body = kMostTraceBytes,
                   .body_to_file = true,
                   .right = Right::kSend,

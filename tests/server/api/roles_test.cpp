@@ -72,7 +72,7 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/windows/{id}/search", "uffyfyfyyuuy", 404},
     {"GET /api/v1/jobs/{name}/windows/{id}/trace.json.gz", "uffyfyfyyuuy", 404},
     {"GET /api/v1/jobs/{name}/windows/{id}/timeline", "uffyfyfyyuuy", 404},
-    {"POST /api/v1/jobs/{name}/traces", "uyfffyfyyuub", 400},
+    {"POST /api/v1/jobs/{name}/traces", "uyfffyfyyuuf", 400},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
     {"POST /api/v1/jobs/{name}/rules/preview", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules/{rule}/transitions", "uffyfyfyyuuy", 200},
@@ -288,6 +288,8 @@ TEST_F(RolesTest, AForeignPageChangesNothingWithTheCookieOfAnAdmin) {
   EXPECT_EQ(changes(), before);
   const std::string own = cookie + "Origin: http://localhost\r\n";
   EXPECT_EQ(StatusOf(Call("POST /api/v1/webhooks", own)), 201);
+  MakeJob();
+  EXPECT_EQ(StatusOf(Call("POST /api/v1/jobs/{name}/traces", own)), 400) << "it is no trace";
 }
 
 TEST_F(RolesTest, AFormChangesNothingEvenFromAPageOfOurs) {

@@ -115,6 +115,7 @@ TEST_F(TracesTest, RanksOfAWindowAreLaidSideBySide) {
   const Json ranks = Get("/1/ranks");
   EXPECT_EQ(ranks["traces"], 2);
   EXPECT_EQ(ranks["ranks"], Json::array()) << "they have no collective";
+  EXPECT_EQ(ranks["without_waiting"]["unknown"], "fewer than two ranks share collectives");
   EXPECT_EQ(ranks["total"], 0);
   EXPECT_EQ(StatusOf(service_.Get(std::string(kMlpWindows) + "/2/ranks")), 404);
 }
