@@ -467,6 +467,7 @@ test("a failing part says why, the others stay alive, and it recovers", async ()
   service.fail(/\/metrics/, { times: 1 });
   await page.goto(`${service.url}/jobs/mlp-demo`);
   await page.getByText("The charts could not be loaded.").waitFor();
+  await page.locator(".issue").first().waitFor(); // comes a moment later than what is above it
   assert.equal(await page.locator(".issue").count(), 1);
   await page.getByRole("button", { name: "Retry now" }).click();
   await plot("cpu").locator("canvas").waitFor();
