@@ -12,6 +12,7 @@ for _package in ("nbclient", "ipykernel", "matplotlib"):
 
 import nbformat  # noqa: E402
 from nbclient import NotebookClient  # noqa: E402
+from traitlets.config import Config  # noqa: E402
 
 from tests.analysis.conftest import PYTHON, below_agent  # noqa: E402
 from tests.support.service import ROOT, program  # noqa: E402
@@ -49,7 +50,9 @@ def executed(service, job, folder, *more):
             cell.outputs = []
     notebook.cells += [nbformat.v4.new_code_cell(text) for text in more]
     variables = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "STEPSCOPE_SERVER": service.url, "STEPSCOPE_JOB": job}
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute(env=variables)
+    # Sockets in a folder: a port that is free may be taken before the kernel has bound it.
+    kernel = Config(KernelManager={"transport": "ipc", "connection_file": str(folder / "k.json")})
+    NotebookClient(notebook, config=kernel, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute(env=variables)
     return notebook
 
 
