@@ -1,16 +1,14 @@
 #include "server/edge/body_file.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "core/base/detached_thread.h"
+#include "core/base/nameless_file.h"
 #include "core/base/text.h"
 
 namespace stepscope {
@@ -19,20 +17,11 @@ namespace {
 constexpr std::uint64_t kLeastFree = 1024 * 1024 * 1024;
 constexpr std::uint64_t kSoonGone = 64 * 1024 * 1024;  // a larger file takes a while
 
-Descriptor OpenIn(const std::string& folder) {
-  Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (file || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
-  std::string name = folder + "/body-XXXXXX";
-  file = Descriptor(mkostemp(name.data(), O_CLOEXEC));
-  if (file) unlink(name.c_str());
-  return file;
-}
-
-Descriptor OpenNameless(const std::string& folder) {
-  Descriptor file = OpenIn(folder);
+Descriptor OpenHereOrThere(const std::string& folder) {
+  Descriptor file = OpenNamelessFile(folder);
   std::error_code fault;
   const std::filesystem::path other = std::filesystem::temp_directory_path(fault);
-  return file || fault ? std::move(file) : OpenIn(other.string());
+  return file || fault ? std::move(file) : OpenNamelessFile(other.string());
 }
 
 bool HasRoom(int file, std::uint64_t bytes) {
@@ -45,7 +34,7 @@ bool HasRoom(int file, std::uint64_t bytes) {
 
 Result<std::shared_ptr<BodyFile>> BodyFile::Make(const std::string& folder,
                                                  std::shared_ptr<ByteBudget> budget) {
-  Descriptor file = folder.empty() ? Descriptor() : OpenNameless(folder);
+  Descriptor file = folder.empty() ? Descriptor() : OpenHereOrThere(folder);
   if (!file) return Unavailable("there is no place for a file of this size");
   return std::shared_ptr<BodyFile>(new BodyFile(std::move(file), std::move(budget)));
 }
@@ -63,15 +52,11 @@ Status BodyFile::Append(std::string_view bytes) {
     return Unavailable("there are as many large bodies as there may be; try again");
   }
   if (!HasRoom(file_.get(), bytes.size())) return Unavailable("the disk has no room for the body");
-  while (!bytes.empty()) {
-    const ssize_t count = pwrite(file_.get(), bytes.data(), bytes.size(), off_t(bytes_));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      return Unavailable(Format("the body cannot be kept: {}", std::strerror(errno)));
-    }
-    bytes_ += std::uint64_t(count);
-    bytes.remove_prefix(std::size_t(count));
+  const Status written = WriteAllAt(file_, bytes, bytes_);
+  if (!written) {
+    return Unavailable(Format("the body cannot be kept: {}", written.error().message));
   }
+  bytes_ += bytes.size();
   return {};
 }
 

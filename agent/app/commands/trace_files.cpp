@@ -1,16 +1,14 @@
 #include "agent/app/commands/trace_files.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "agent/app/job/pack_trace.h"
+#include "core/base/nameless_file.h"
 #include "core/base/text.h"
 #include "core/wire/compress.h"
 
@@ -69,27 +67,11 @@ Result<std::vector<TraceFile>> FilesBelow(const std::string& folder) {
   return files;
 }
 
-Descriptor OpenNameless() {
-  std::error_code fault;
-  const std::string folder = fs::temp_directory_path(fault).string();
-  Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (file) return file;
-  std::string name = folder + "/trace-XXXXXX";
-  file = Descriptor(mkostemp(name.data(), O_CLOEXEC));
-  if (file) unlink(name.c_str());
-  return file;
-}
-
 Status Append(std::string_view bytes, PackedTrace& to) {
-  while (!bytes.empty()) {
-    const ssize_t count = pwrite(to.file.get(), bytes.data(), bytes.size(), off_t(to.bytes));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      return Invalid(Format("it cannot be packed: {}; set TMPDIR", std::strerror(errno)));
-    }
-    to.bytes += std::uint64_t(count);
-    bytes.remove_prefix(std::size_t(count));
-  }
+  const Status written = WriteAllAt(to.file, bytes, to.bytes);
+  if (!written)
+    return Invalid(Format("it cannot be packed: {}; set TMPDIR", written.error().message));
+  to.bytes += bytes.size();
   return {};
 }
 
@@ -129,7 +111,8 @@ Result<PackedTrace> PackTraceFile(const std::string& path, std::uint64_t most) {
     packed.bytes = std::uint64_t(about.st_size);
     return packed.bytes <= most ? Result(std::move(packed)) : Invalid(fault);
   }
-  PackedTrace made{OpenNameless(), 0};
+  std::error_code no_folder;
+  PackedTrace made{OpenNamelessFile(fs::temp_directory_path(no_folder).string()), 0};
   if (!made.file) return Invalid("there is no folder for a temporary file; set TMPDIR");
   for (std::uint64_t at = 0; !got->empty();) {
     at += got->size();
