@@ -1,6 +1,7 @@
 // Checks openapi.yaml by itself: it is valid and complete, and its examples match its schemas.
 
 import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 
@@ -16,6 +17,12 @@ test('the document passes the linter', async () => {
   const problems = await lint({ref: join(root, 'openapi.yaml'), config});
   const text = problems.map((p) => `${p.severity} ${p.ruleId}: ${p.message} at ${p.location[0]?.pointer}`);
   assert.deepEqual(text, []);
+});
+
+test('an anchor is set once', () => {
+  const anchors = [...readFileSync(join(root, 'openapi.yaml'), 'utf8').matchAll(/[\s[{,]&(\w+)/g)].map(([, name]) => name);
+  assert.ok(anchors.length > 0);
+  assert.deepEqual(anchors.filter((name, at) => anchors.indexOf(name) !== at), []);
 });
 
 /** The examples of a media type: [name, value]. */
