@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -87,15 +88,31 @@ def pushed(pushers):
     return {each.job: each.acknowledged for each in pushers}
 
 
+@contextmanager
+def pushed_to(own, superuser, folder):
+    """A service on the database of a cluster, and whoever pushes to each job. At the end what was acknowledged is there, once."""
+    service = Service(folder, "--database-url", own, "--evaluators", "2").start()
+    service.databases = {"stepscope": superuser}
+    pushers = [Healthy(service, job) for job in JOBS]
+    try:
+        for each in pushers:
+            each.start()
+        wait_for(lambda: min(pushed(pushers).values()) > 30, "all jobs are pushed")
+        yield service, pushers
+        before = pushed(pushers)
+        wait_for(lambda: all(now > before[job] for job, now in pushed(pushers).items()), "all jobs go on")
+    finally:
+        for each in pushers:
+            each.ended.set()
+        for each in pushers:
+            each.join(60)
+    check_law(service, pushers)
+    service.stop()
+
+
 def test_a_worker_is_away_under_load(cluster, folder):
     with cluster.database() as (own, superuser):
-        service = Service(folder, "--database-url", own, "--evaluators", "2").start()
-        service.databases = {"stepscope": superuser}
-        pushers = [Healthy(service, job) for job in JOBS]
-        try:
-            for each in pushers:
-                each.start()
-            wait_for(lambda: min(pushed(pushers).values()) > 30, "all jobs are pushed")
+        with pushed_to(own, superuser, folder) as (service, pushers):
             places = {job: (node, number) for job, node, number in ask(superuser, WHERE)}
             node, number = places[JOBS[0]]
             away = {job for job in JOBS if places[job][0] == node}
@@ -103,47 +120,22 @@ def test_a_worker_is_away_under_load(cluster, folder):
             assert there, "all jobs lie on one worker"
             assert workers_of(service)["ok"]
             crash(Worker(cluster, node), service, pushers, away, there, number)
-            before = pushed(pushers)
-            wait_for(lambda: all(now > before[job] for job, now in pushed(pushers).items()), "all jobs go on")
             wait_for(lambda: workers_of(service)["ok"], "/readyz sees the worker")
-        finally:
-            for each in pushers:
-                each.ended.set()
-            for each in pushers:
-                each.join(60)
-        check_law(service, pushers)
-        service.stop()
         say_no_address(service, cluster)
 
 
 def test_a_worker_hangs_under_load(cluster, folder):
     """Pushes may wait for as long as it hangs; nothing is lost, nothing is there twice, and the service says that it is well."""
-    with cluster.database() as (own, superuser):
-        service = Service(folder, "--database-url", own, "--evaluators", "2").start()
-        service.databases = {"stepscope": superuser}
-        pushers = [Healthy(service, job) for job in JOBS]
-        worker = Worker(cluster, cluster.workers[0])
+    worker = Worker(cluster, cluster.workers[0])
+    with cluster.database() as (own, superuser), pushed_to(own, superuser, folder) as (service, _):
+        worker.hang()
         try:
-            for each in pushers:
-                each.start()
-            wait_for(lambda: min(pushed(pushers).values()) > 30, "all jobs are pushed")
-            worker.hang()
-            try:
-                begun = time.monotonic()
-                while time.monotonic() < begun + AWAY_SECONDS:
-                    assert service.get("/healthz")[0] == 200
-                    time.sleep(0.5)
-            finally:
-                worker.go_on()
-            before = pushed(pushers)
-            wait_for(lambda: all(now > before[job] for job, now in pushed(pushers).items()), "all jobs go on")
+            begun = time.monotonic()
+            while time.monotonic() < begun + AWAY_SECONDS:
+                assert service.get("/healthz")[0] == 200
+                time.sleep(0.5)
         finally:
-            for each in pushers:
-                each.ended.set()
-            for each in pushers:
-                each.join(60)
-        check_law(service, pushers)
-        service.stop()
+            worker.go_on()
 
 
 def crash(worker, service, pushers, away, there, number):

@@ -12,6 +12,14 @@ constexpr char kEvidence[] = R"({"of_device": true, "steps": 8, "step_seconds": 
   "exposed_copies": 0, "host_late": 0.6, "host_sync": 0, "host_data": 0, "short_gap": 0,
   "other_idle": 0}})";
 
+Job JobOfOneGpu() {
+  Scenario scenario;
+  scenario.gpus = 1;
+  scenario.stretches = {{400, 60, 40}};
+  scenario.ranks = {{2s, 1'900, 100ms, 1}};
+  return MakeJob(scenario);
+}
+
 class WindowFactsTest : public Evaluation {
  protected:
   // A trace of a rank whose evidence is this text.
@@ -45,11 +53,7 @@ TEST_F(WindowFactsTest, WhatIsAbsurdSaysNothing) {
 }
 
 TEST_F(WindowFactsTest, TheDiagnosisTakesThemForWhatTheySaw) {
-  Scenario scenario;
-  scenario.gpus = 1;
-  scenario.stretches = {{400, 60, 40}};
-  scenario.ranks = {{2s, 1'900, 100ms, 1}};
-  const Job job = MakeJob(scenario);
+  const Job job = JobOfOneGpu();
   StoredJob stored(*connection_, job);
   stored.StoreUntil(job.origin + 1h);
   const auto guess = Evaluate(stored.job_id(), "ProfilerReport", job.origin + 1h);
@@ -69,11 +73,7 @@ TEST_F(WindowFactsTest, TheDiagnosisTakesThemForWhatTheySaw) {
 }
 
 TEST_F(WindowFactsTest, ATraceThatComesAfterTheLastTurnChangesTheVerdict) {
-  Scenario scenario;
-  scenario.gpus = 1;
-  scenario.stretches = {{400, 60, 40}};
-  scenario.ranks = {{2s, 1'900, 100ms, 1}};
-  const Job job = MakeJob(scenario);
+  const Job job = JobOfOneGpu();
   StoredJob stored(*connection_, job);
   stored.StoreUntil(job.origin + 1h);
   stored.EndJob();
