@@ -23,14 +23,16 @@ constexpr Param kParams[] = {
     {"horizon", 24, 0.1, 10'000, "h", "It must be full within this."},
 };
 constexpr std::string_view kMetrics[] = {"memory_used_percent", "gpu_memory_used_percent",
-                                         "cgroup_memory_bytes", "cgroup_memory_limit_bytes"};
+                                         "cgroup_memory_bytes", "cgroup_memory_limit_bytes",
+                                         "cgroup_memory_anon_bytes"};
 // The device that stands for the control group of a node.
 constexpr std::string_view kGroup = "cgroup";
 // A shorter rise is how jobs start.
 constexpr Duration kLeastLength = 30min, kStart = 10min;
 // The figure of a control group has the files in it that the kernel keeps in memory as long as
-// there is room. It counts only when the used memory of the node, which has none of them, rises as
-// well; where no series tells of that, a rise must be longer and steadier.
+// there is room. What the processes hold themselves is judged where a series tells it. Where none
+// does, the figure counts only when the used memory of the node, which has no files in it, rises as
+// well; where no series tells of that either, a rise must be longer and steadier.
 constexpr double kNodeSteady = 0.8, kVerySteady = 0.98;
 constexpr Duration kLongLength = 2h;
 
@@ -95,6 +97,7 @@ void LeakFold::Observe(const TickView& ticks) {
     memories.insert(memories.end(), columns.begin(), columns.end());
   }
   const auto used = ColumnsOf(ticks, kMetrics[2]), limit = ColumnsOf(ticks, kMetrics[3]);
+  const auto anon = ColumnsOf(ticks, kMetrics[4]);
   MemoryCourse* group = nullptr;
   if (!used.empty() && !limit.empty()) {
     group = &devices_[Subject{std::string(ticks.node), std::string(kGroup)}];
@@ -107,13 +110,17 @@ void LeakFold::Observe(const TickView& ticks) {
     }
     if (group == nullptr || !used.front().Has(row) || !limit.front().Has(row)) continue;
     const double most = limit.front().column->At(row);
-    if (most > 0) group->Add(at, PercentBin(used.front().column->At(row) / most * 100));
+    if (most <= 0) continue;
+    const bool told = !anon.empty() && anon.front().Has(row);
+    group->without_files = told;
+    const Column& held = told ? *anon.front().column : *used.front().column;
+    group->Add(at, PercentBin(held.At(row) / most * 100));
   }
 }
 
 // Whether the growth of a control group may be of cached files.
 bool LeakFold::IsFilesOnly(const Subject& subject, const MemoryCourse& memory) const {
-  if (subject.device != kGroup) return false;
+  if (subject.device != kGroup || memory.without_files) return false;
   const auto node = devices_.find(Subject{subject.node, ""});
   if (node == devices_.end() || node->second.trend.FittedLength() < kLeastLength) {
     const bool sure = memory.saw || memory.rising >= kVerySteady;
@@ -207,9 +214,9 @@ RuleType MemoryLeak() {
           "growth, and will be full within horizon. The slope is the median of all pairs of "
           "points, "
           "which outliers do not bend; of memory that rises and falls, the peaks and the lows must "
-          "both rise. The figure of a control group has cached files in it, so that the used "
-          "memory "
-          "of the node must rise as well. Until memory has risen for 2 h it must be at 80 %: it "
+          "both rise. Of a control group counts what its processes hold; where only a figure with "
+          "cached files in it is known, the used memory of the node must rise as well. Until "
+          "memory has risen for 2 h it must be at 80 %: it "
           "may be "
           "the tooth of a saw.",
       .advice =

@@ -26,6 +26,7 @@ struct MemoryCourse {
   std::int64_t length_min = 0;  // length of the line
   double before = 0;            // use that was seldom exceeded before the line
   bool fresh = false;           // samples came since the last scan
+  bool without_files = false;   // the use of a control group is known without them
 
   double HoursLeft() const { return slope <= 0 ? 1e9 : std::max(0.0, 100 - end) / slope; }
   Duration Length() const {  // a state of an earlier version has none
@@ -59,6 +60,7 @@ struct MemoryCourse {
     state.Added("before", before);
     state("rising", rising);
     state("fresh", fresh);
+    state.Added("without_files", without_files);
   }
 };
 

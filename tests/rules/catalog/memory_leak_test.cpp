@@ -102,6 +102,32 @@ TEST(MemoryLeak, IsClearForAContainerThatReadsFiles) {
   EXPECT_EQ(Judge(kRule, Contained(8, 0, false)).verdict.kind, VerdictKind::kFinding);
 }
 
+// A container whose processes grow by `grows` of its room in 8 hours, while cached files fill the
+// rest: the figure with files in it climbs to the limit in any case.
+Job ContainedWithFiles(double grows, double node_grows) {
+  constexpr double kGiga = 1024.0 * 1024 * 1024;
+  Scenario scenario = Course(
+      8, [=](double hour) { return 40 + node_grows * hour / 8; }, kFlat);
+  const auto of_limit = [](double start, double by, auto tick) {
+    return (start + by * static_cast<double>(tick) / kTicksAnHour / 8) * 32 * kGiga;
+  };
+  scenario.extras.push_back(
+      {{"cgroup_memory_bytes", ""}, [=](auto, auto tick) { return of_limit(0.25, 0.7, tick); }});
+  scenario.extras.push_back({{"cgroup_memory_anon_bytes", ""},
+                             [=](auto, auto tick) { return of_limit(0.2, grows, tick); }});
+  scenario.extras.push_back(
+      {{"cgroup_memory_limit_bytes", ""}, [=](auto, auto) { return 32 * kGiga; }});
+  return MakeJob(scenario);
+}
+
+TEST(MemoryLeak, JudgesWhatTheProcessesOfAContainerHold) {
+  // The memory of the node is the neighbours', which come and go.
+  EXPECT_EQ(Judge(kRule, ContainedWithFiles(0, 5)).verdict.kind, VerdictKind::kClear);
+  const auto leak = Judge(kRule, ContainedWithFiles(0.6, -20)).verdict;
+  EXPECT_EQ(leak.kind, VerdictKind::kFinding) << leak.sentence;
+  EXPECT_NE(leak.sentence.find("+7.50 %/h"), std::string::npos) << leak.sentence;
+}
+
 // Memory grows in each epoch of an hour and falls at its end; its peaks rise by `by` each time.
 Scenario Saw(double hours, double by) {
   return Course(
