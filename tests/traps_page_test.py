@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-from bench.edge import traps_page  # noqa: E402
+from bench.edge import traps_of_users, traps_page  # noqa: E402
 
 RESULTS = json.loads((ROOT / "bench/results/traps.json").read_text())
 NOT_OURS_TO_TEST = {"T27", "T33"}  # the page says why
@@ -30,7 +30,7 @@ def test_no_trap_catches_the_service():
 def test_every_trap_has_a_test_that_is_there():
     assert {f"T{number}" for number in range(1, 34)} - traps_page.TESTS.keys() == NOT_OURS_TO_TEST
     missing = []
-    for place in traps_page.TESTS.values():
+    for place in [*traps_page.TESTS.values(), *(test for *_, test in traps_of_users.TRAPS.values())]:
         path, _, name = place.partition("::")
         if not re.search(rf"\b{name}\b", (ROOT / path).read_text()):
             missing.append(place)

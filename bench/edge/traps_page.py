@@ -2,6 +2,7 @@
 
 from harness import ROOT
 
+from bench.edge import traps_of_users
 from bench.edge.figures_page import figures
 
 PAGE = ROOT / "docs" / "traps.md"
@@ -100,7 +101,7 @@ def page(rows):
     caught = {side: sum(row["held"] is False for row in rows if row["side"] == side) for side in ("stock", "ours")}
     total = f"\n{len(names)} traps: {caught['stock']} catch the stock server, {caught['ours']} catch Stepscope.\n"
     others = OTHERS_HEAD + "".join(f"| {name} | {what} | {how} | {test(name)} |\n" for name, (what, how) in OTHERS.items())
-    return HEAD.format(machine=rows[0]["machine"]) + "\n".join(lines) + "\n" + total + others + figures()
+    return HEAD.format(machine=rows[0]["machine"]) + "\n".join(lines) + "\n" + total + others + traps_of_users.table() + figures()
 
 
 def write(rows):
