@@ -113,6 +113,10 @@ Result<HttpAnswer> Uplink::AskWhoAmI() {
   return Send({.method = "GET", .target = base_ + "/api/v1/session"});
 }
 
+Result<HttpAnswer> Uplink::AskStatus(const std::string& job) {
+  return Send({.method = "GET", .target = base_ + "/api/v1/jobs/" + job + "/status"});
+}
+
 Result<HttpAnswer> Uplink::AskJob(const std::string& job) {
   return Send({.method = "GET", .target = base_ + "/api/v1/jobs/" + job});
 }

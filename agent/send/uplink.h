@@ -43,6 +43,8 @@ class Uplink {
   // Asks for the session: the agent's identity, and the service's version and time.
   Result<HttpAnswer> AskWhoAmI();
 
+  // Asks whether a job has ended, which the right to send to it is enough for.
+  Result<HttpAnswer> AskStatus(const std::string& job);
   // Asks for what the service knows of a job.
   Result<HttpAnswer> AskJob(const std::string& job);
   // Asks for its story in a few lines of text.

@@ -30,6 +30,7 @@ enum class Right {
   kObserve,     // /metrics
   kSignedIn,    // who am I
   kSend,        // frames of a job, and creating it
+  kStatus,      // whether a job runs or has ended
   kRead,        // jobs, series, findings, reports
   kChange,      // a job's rules and windows; stop and delete
   kAlert,       // webhooks and their log: they see every job
@@ -60,6 +61,7 @@ inline constexpr auto kRights = [] {
       {Right::kObserve, "observe", {{kLocal, kNo, kYes, kYes, kYes}}},
       {Right::kSignedIn, "signed-in", {{kNo, kYes, kYes, kYes, kYes}}},
       {Right::kSend, "send", {{kNo, kInScope, kNo, kInScope, kYes}}},
+      {Right::kStatus, "status", {{kNo, kInScope, kInScope, kInScope, kYes}}},
       {Right::kRead, "read", {{kNo, kNo, kInScope, kInScope, kYes}}},
       {Right::kChange, "change", {{kNo, kNo, kNo, kInScope, kYes}}},
       {Right::kAlert, "alert", {{kNo, kNo, kNo, kAllJobs, kYes}}},

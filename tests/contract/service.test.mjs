@@ -441,6 +441,11 @@ test('every body refuses a member too many, a missing one and a wrong type', asy
   }
 });
 
+test('whether a job runs is told alone, too', async () => {
+  const {json} = await ask('get', '/api/v1/jobs/{name}/status', job);
+  assert.equal(json.name, job.parameters.name);
+});
+
 test('a job is compared with itself', async () => {
   const {name} = job.parameters;
   const answer = await ask('get', '/api/v1/compare', {query: `?a=${name}&b=${name}`});

@@ -79,6 +79,15 @@ def test_a_command_is_profiled_over_tls_with_a_token(secure):
     assert token.read_text().strip() not in done.stderr + secure.service.log.read_text()
 
 
+def test_an_agents_token_is_enough_to_find_a_free_name(secure):
+    words = ["--ca-file", secure.tls / "ca.crt", "--token-file", secure.token_file("agent", secure.token("agent", "team"))]
+    for name in ("again", "again-2"):
+        done = secure.agent("again", *words, script="echo $STEPSCOPE_JOB")
+        assert done.stdout == f"{name}\n", done.stderr
+        assert secure.described(name)["status"] == "Completed"
+    assert "job again has ended before: this run is again-2" in done.stderr
+
+
 def test_without_a_token_nothing_is_told(secure, monkeypatch):
     monkeypatch.setattr(secure.service, "token", None)
     assert secure.service.get("/api/v1/jobs")[0] == 401

@@ -29,6 +29,13 @@ bool SaysEnded(const HttpAnswer& answer) {
   return status && HasEnded(*status);
 }
 
+// What the service tells of the job; one of an earlier version tells it as a part of the whole.
+Result<HttpAnswer> AskOf(Uplink& uplink, const std::string& job) {
+  Result<HttpAnswer> answer = uplink.AskStatus(job);
+  if (!answer || answer->status != 404) return answer;
+  return uplink.AskJob(job);
+}
+
 }  // namespace
 
 std::string FreeJobName(const UplinkOptions& options, const std::string& job, const Clock& clock) {
@@ -39,7 +46,7 @@ std::string FreeJobName(const UplinkOptions& options, const std::string& job, co
   const SteadyTime until = clock.Steady() + kProbeTime;
   for (int run = 1; run < kMostRuns && clock.Steady() < until; ++run) {
     std::string name = NameOfRun(job, run);
-    const auto answer = (*uplink)->AskJob(name);
+    const auto answer = AskOf(**uplink, name);
     if (!answer) return job;
     if (!SaysEnded(*answer)) return name;
   }

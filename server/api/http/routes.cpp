@@ -109,17 +109,18 @@ Route Forgetting(Route route, std::function<void(const std::string& id)> forget)
 std::vector<Route> ApiRoutes(const Api& api) {
   std::vector<Route> routes;
   for (const auto& part :
-       {JobRoutes(api),        JobChangeRoutes(api),   RemovalRoutes(api),
-        RemovedRoutes(api),    StopRoutes(api),        MetricRoutes(api),
-        PercentileRoutes(api), UsageRoutes(api),       HeatmapRoutes(api),
-        SampleRoutes(api),     StepRoutes(api),        WindowRoutes(api),
-        RuleRoutes(api),       RulePreviewRoutes(api), RuleTransitionRoutes(api),
-        JobEventRoutes(api),   FindingRoutes(api),     DiagnosisRoutes(api),
-        ReportRoutes(api),     CompareRoutes(api),     WebhookRoutes(api),
-        DeliveryRoutes(api),   TokenRoutes(api),       SessionRoutes(api),
-        AuditRoutes(api),      NodeRoutes(api),        IngestRoutes(api),
-        HealthRoutes(api),     PrometheusRoutes(api),  WindowAnswerRoutes(api),
-        TraceRoutes(api),      FleetRoutes(api),       MetricsCatalogRoutes(api)}) {
+       {JobRoutes(api),           JobChangeRoutes(api),   RemovalRoutes(api),
+        RemovedRoutes(api),       StopRoutes(api),        MetricRoutes(api),
+        PercentileRoutes(api),    UsageRoutes(api),       HeatmapRoutes(api),
+        SampleRoutes(api),        StepRoutes(api),        WindowRoutes(api),
+        RuleRoutes(api),          RulePreviewRoutes(api), RuleTransitionRoutes(api),
+        JobEventRoutes(api),      FindingRoutes(api),     DiagnosisRoutes(api),
+        ReportRoutes(api),        CompareRoutes(api),     WebhookRoutes(api),
+        DeliveryRoutes(api),      TokenRoutes(api),       SessionRoutes(api),
+        AuditRoutes(api),         NodeRoutes(api),        IngestRoutes(api),
+        HealthRoutes(api),        PrometheusRoutes(api),  WindowAnswerRoutes(api),
+        TraceRoutes(api),         JobStatusRoutes(api),   FleetRoutes(api),
+        MetricsCatalogRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
   return routes;

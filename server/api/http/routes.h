@@ -68,6 +68,7 @@ std::vector<Route> ApiRoutes(const Api& api);
 
 // One function and one file for each resource.
 std::vector<Route> JobRoutes(const Api& api);
+std::vector<Route> JobStatusRoutes(const Api& api);
 std::vector<Route> JobChangeRoutes(const Api& api);
 std::vector<Route> RemovalRoutes(const Api& api);
 std::vector<Route> RemovedRoutes(const Api& api);

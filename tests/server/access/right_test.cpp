@@ -33,8 +33,9 @@ TEST(Right, NobodyIsOnlyLetToWhatIsOpen) {
   EXPECT_TRUE(Allowed(Role::kNone, Right::kObserve, true));
 }
 
-TEST(Right, AnAgentSendsAndReadsNothing) {
+TEST(Right, AnAgentSendsAndReadsNoMoreThanWhetherAJobRuns) {
   EXPECT_TRUE(Allowed(Role::kAgent, Right::kSend));
+  EXPECT_TRUE(Allowed(Role::kAgent, Right::kStatus));
   for (const Right right :
        {Right::kRead, Right::kChange, Right::kAlert, Right::kAdminister, Right::kObserve}) {
     EXPECT_FALSE(Allowed(Role::kAgent, right, true)) << RowOf(right).word;

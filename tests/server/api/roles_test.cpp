@@ -76,6 +76,7 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
     {"POST /api/v1/jobs/{name}/rules/preview", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules/{rule}/transitions", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/jobs/{name}/status", "uyfyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/events", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/diagnosis", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/report", "uffyfyfyyuuy", 200},

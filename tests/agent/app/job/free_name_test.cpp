@@ -33,6 +33,21 @@ TEST(FreeJobName, IsTheFirstThatNoEndedJobHas) {
   EXPECT_EQ(NameAt(service.url()), "bert-3");
 }
 
+// A service that tells an agent's token whether a job has ended, and nothing else of it.
+TEST(FreeJobName, NeedsNoMoreThanTheStatusOfAJob) {
+  ScriptedServer server([](Peer& peer) {
+    while (const auto request = peer.Read()) {
+      const bool asks_status = request->head.find("/status ") != std::string::npos;
+      const bool ended = request->head.find("/jobs/bert/") != std::string::npos;
+      if (!asks_status)
+        peer.Reply(403, "{}");
+      else
+        peer.Reply(ended ? 200 : 404, ended ? R"({"status":"Failed"})" : "{}");
+    }
+  });
+  EXPECT_EQ(NameAt(server.url()), "bert-2");
+}
+
 TEST(FreeJobName, KeepsItsNumberWhenTheNameIsLong) {
   FakeIngest service;
   const std::string longest(63, 'a');

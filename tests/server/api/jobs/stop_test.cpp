@@ -30,6 +30,22 @@ TEST_F(StopTest, AJobIsStoppingUntilItsCommandHasEnded) {
   EXPECT_EQ(StatusOf(service_.Post(kStop, "")), 202);
 }
 
+TEST_F(StopTest, TheStatusAloneIsToldToo) {
+  Start({"stop"});
+  Json told = service_.GetJson("/api/v1/jobs/mlp/status");
+  EXPECT_EQ(
+      told,
+      Json({{"name", "mlp"}, {"status", "InProgress"}, {"ended", nullptr}, {"ended_us", nullptr}}));
+  service_.Post(kStop, "");
+  EXPECT_EQ(service_.GetJson("/api/v1/jobs/mlp/status")["status"], "Stopping");
+  Push(agent_.Ended(kStartUs + 1'000'000, 143));
+  told = service_.GetJson("/api/v1/jobs/mlp/status");
+  EXPECT_EQ(told["status"], "Stopped");
+  EXPECT_EQ(told["ended_us"], kStartUs + 1'000'000);
+  EXPECT_EQ(StatusOf(service_.Get("/api/v1/jobs/nobody/status")), 404);
+  EXPECT_EQ(StatusOf(service_.Get("/api/v1/jobs/mlp/status?x=1")), 400);
+}
+
 TEST_F(StopTest, AJobThatNobodyRunsIsStoppedAtOnce) {
   Create("mlp", "g");
   EXPECT_EQ(ApiService::JsonOf(service_.Post(kStop, ""))["status"], "Stopped");
