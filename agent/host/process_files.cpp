@@ -82,8 +82,19 @@ std::optional<ProcessUse> ProcessFiles::Read(SteadyTime now, std::string_view co
   if (const auto ticks = cpu_ticks_.Rate(stat->cpu_ticks, now)) {
     use.cpu_percent = *ticks * PercentPerTick();
   }
+  if (use.loader) ReadWaiting(now, use);
   if (io) ReadIo(now, use);
   return use;
+}
+
+// A loader works in its first thread.
+void ProcessFiles::ReadWaiting(SteadyTime now, ProcessUse& use) {
+  if (!run_time_) run_time_.emplace(Source::Open(root_, ProcessFolder(pid_) + "schedstat"));
+  std::string_view words = TextOf(*run_time_).value_or("");
+  TakeNumber(words);
+  const auto waited = TakeNumber(words);
+  const auto rate = waited ? waited_.Rate(*waited, now) : std::nullopt;
+  if (rate) use.waiting_percent = *rate * kPercentOfNanos;
 }
 
 void ProcessFiles::ReadIo(SteadyTime now, ProcessUse& use) {

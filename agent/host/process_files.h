@@ -16,6 +16,7 @@ struct ProcessUse {
   char state = '?';
   bool loader = false;  // loads data for another process
   std::optional<double> cpu_percent{};
+  std::optional<double> waiting_percent{};  // for a core, of a loader
   std::optional<double> read_bytes_per_second{}, write_bytes_per_second{};
 };
 
@@ -39,13 +40,15 @@ class ProcessFiles {
  private:
   ProcessFiles(const std::string& root, std::int64_t pid, Source stat);
   bool IsLoader(const ProcessStat& stat, std::string_view command);
+  void ReadWaiting(SteadyTime now, ProcessUse& use);
   void ReadIo(SteadyTime now, ProcessUse& use);
 
   std::string root_;
   std::int64_t pid_;
   Source stat_;
-  Result<Source> io_, children_;  // io: never read if the process does not permit it
-  Counter cpu_ticks_, read_bytes_, write_bytes_;
+  Result<Source> io_, children_;            // io: never read if the process does not permit it
+  std::optional<Result<Source>> run_time_;  // a loader's
+  Counter cpu_ticks_, waited_, read_bytes_, write_bytes_;
   int readings_ = 0;
   bool loader_ = false;
 };
@@ -64,6 +67,9 @@ std::string ProcessCommand(const std::string& root, std::int64_t pid);
 
 // Nothing when the process has ended.
 std::optional<std::uint64_t> ResidentBytes(const std::string& root, std::int64_t pid);
+
+// The percentage that a nanosecond of a second is.
+inline constexpr double kPercentOfNanos = 1e-7;
 
 // The percentage of a core that one tick of CPU time a second is.
 double PercentPerTick();

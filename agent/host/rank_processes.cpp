@@ -10,11 +10,9 @@
 namespace stepscope {
 namespace {
 
-constexpr double kPercentOfNanos = 1e-7;
-
 struct Sums {
-  double cpu = 0, loader_cpu = 0, read = 0, written = 0;
-  int loaders = 0, loaders_blocked = 0, with_cpu = 0, with_io = 0;
+  double cpu = 0, loader_cpu = 0, loader_waiting = 0, read = 0, written = 0;
+  int loaders = 0, loaders_blocked = 0, with_cpu = 0, with_waiting = 0, with_io = 0;
 
   void Add(const ProcessUse& use) {
     cpu += use.cpu_percent.value_or(0);
@@ -25,6 +23,8 @@ struct Sums {
     if (!use.loader) return;
     ++loaders;
     loader_cpu += use.cpu_percent.value_or(0);
+    loader_waiting += use.waiting_percent.value_or(0);
+    with_waiting += use.waiting_percent.has_value();
     loaders_blocked += use.state == 'D';
   }
 };
@@ -34,10 +34,12 @@ struct Sums {
 RankProcesses::RankProcesses(const std::string& device)
     : device_(device),
       thread_cpu_("process_thread_cpu_percent", device),
+      thread_waiting_("process_thread_waiting_percent", device),
       thread_blocked_("process_thread_blocked_percent", device),
       stopped_("process_stopped_percent", device),
       cpu_("process_cpu_percent", device),
       loader_cpu_("process_loaders_cpu_percent", device),
+      loader_waiting_("process_loaders_waiting_percent", device),
       loaders_("process_loaders", device),
       loaders_blocked_("process_loaders_blocked_percent", device),
       resident_("process_resident_bytes", device),
@@ -61,6 +63,7 @@ void RankProcesses::Follow(const std::string& root, std::int64_t pid) {
   thread_.emplace(Thread{std::move(*stat),
                          Source::Open(root, Format("{}task/{}/schedstat", folder, pid)),
                          {},
+                         {},
                          ThreadChildren::Open(root + folder + "task")});
   if (memory) memory_ = std::move(*memory);
   command_ = ProcessCommand(root, pid);
@@ -77,7 +80,7 @@ void RankProcesses::Close() {
 void RankProcesses::ReadThread(SteadyTime now, bool state, TickRow& row) {
   if (!thread_) return;
   std::string_view words = TextOf(thread_->run_time).value_or("");
-  const auto nanos = TakeNumber(words);
+  const auto nanos = TakeNumber(words), waited = TakeNumber(words);
   std::optional<ProcessStat> stat;
   if (state || !nanos) {
     const auto text = thread_->stat.Read();
@@ -87,6 +90,8 @@ void RankProcesses::ReadThread(SteadyTime now, bool state, TickRow& row) {
   if (state) ShowState(stat->state, row);
   const auto rate = thread_->used.Rate(nanos ? *nanos : stat->cpu_ticks, now);
   if (rate) thread_cpu_.Set(*rate * (nanos ? kPercentOfNanos : PercentPerTick()), row);
+  const auto wait = waited ? thread_->waited.Rate(*waited, now) : std::nullopt;
+  if (wait) thread_waiting_.Set(*wait * kPercentOfNanos, row);
 }
 
 void RankProcesses::ShowState(char state, TickRow& row) {
@@ -128,6 +133,7 @@ void RankProcesses::ReadAll(SteadyTime now, bool io, TickRow& row) {
   if (sums.with_io > 0) read_.Set(sums.read, row), written_.Set(sums.written, row);
   if (sums.loaders == 0) return;
   loader_cpu_.Set(sums.loader_cpu, row);
+  if (sums.with_waiting > 0) loader_waiting_.Set(sums.loader_waiting, row);
   loaders_blocked_.Set(100.0 * sums.loaders_blocked / sums.loaders, row);
 }
 

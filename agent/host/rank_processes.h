@@ -49,8 +49,8 @@ class RankProcesses {
  private:
   struct Thread {
     Source stat;
-    Result<Source> run_time;  // ns; missing in some kernels
-    Counter used;
+    Result<Source> run_time;  // ns in which it ran and waited; missing in some kernels
+    Counter used, waited;
     std::optional<ThreadChildren> children;  // children of all threads
   };
 
@@ -67,8 +67,8 @@ class RankProcesses {
   std::vector<ProcessFiles> processes_;  // the training process first; empty when it has ended
   std::vector<std::int64_t> found_;
 
-  GaugeSeries thread_cpu_, thread_blocked_, stopped_;
-  GaugeSeries cpu_, loader_cpu_, loaders_, loaders_blocked_;
+  GaugeSeries thread_cpu_, thread_waiting_, thread_blocked_, stopped_;
+  GaugeSeries cpu_, loader_cpu_, loader_waiting_, loaders_, loaders_blocked_;
   GaugeSeries resident_, shared_, proportional_, read_, written_, gpu_memory_;
 };
 

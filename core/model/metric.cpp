@@ -103,6 +103,8 @@ constexpr Metric kMetrics[] = {
      "Time in which the rank evaluated, about ten seconds late; none before its first evaluation."},
     {"process_thread_cpu_percent", kRank, "%", 2,
      "CPU time of the rank's training thread; 100 is one core."},
+    {"process_thread_waiting_percent", kRank, "%", 2,
+     "Time in which the training thread was ready to run and waited for a core."},
     {"process_thread_blocked_percent", kRank, "%", 0,
      "Samples in which the training thread waited for a disk: 0 or 100, the mean is their share."},
     {"process_stopped_percent", kRank, "%", 0,
@@ -124,6 +126,9 @@ constexpr Metric kMetrics[] = {
     {"process_loaders", kRank, "", 0, "Processes that load data for the rank."},
     {"process_loaders_cpu_percent", kRank, "%", 2,
      "CPU time of the processes that load data; 100 is one core."},
+    {"process_loaders_waiting_percent", kRank, "%", 2,
+     "Time in which processes that load data were ready to run and waited for a core, all of them "
+     "together; 100 is one of them all the time."},
     {"process_loaders_blocked_percent", kRank, "%", 2,
      "Processes that load data and waited for a disk, of all that do."},
     {"gpu_util_percent", kGpu, "%", 2, "Time in which any kernel ran on the GPU."},

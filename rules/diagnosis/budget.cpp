@@ -36,30 +36,32 @@ constexpr double kComputes = 0.5;
 // Where the GPU takes the time, a training thread computes so much of it (of a core).
 constexpr double kLaunchThread = 0.35;
 
-// The part of a stretch of the steps in which the training thread computed, from its CPU time in
-// all of the step time: between what is left when it computed in the remainder of the steps too
+// The part of a stretch of the steps in which the training thread computed or waited for a core, by
+// that in all of the step time: between what is left when it computed in the remainder of the steps
+// too
 // (`elsewhere` of a core), and all of it.
 double ThreadPart(const HostSums& host, double stretch, double wall, double elsewhere) {
   if (stretch <= 0 || !host.thread_percent.known()) return 0;
-  const double computed = std::min(1.0, host.thread_percent.Value() / 100) * wall;
+  const double computed = host.ThreadComputes() * wall;
   const double least = std::clamp((computed - elsewhere * (wall - stretch)) / stretch, 0.0, 1.0);
   return elsewhere < 1 ? least : (least + std::min(1.0, computed / stretch)) / 2;
 }
 
 // The part of waits for data that was preprocessing: loaders, or the training thread where there
-// are none, that computed. Where it is not known whether there are any: by what the host showed,
+// are none, that computed; on a host whose cores are full who computed little may have waited for
+// one. Where it is not known whether there are any loaders: by what the host showed,
 // too; where it was not busy at all, the training waited for something on another machine.
 double PreprocessingPart(const HostSums& host, const StepSums& steps, double elsewhere) {
   if (host.loader_percent.known()) {
-    const double computed = std::min(1.0, host.loader_percent.Value() / 100);
-    const bool starved = host.cpu_percent.Value() > kCoresFull && computed > kLoaderWorks &&
-                         host.loader_blocked.Value() < kLoaderBlocked;
+    const double computed = host.LoaderComputes();
+    const bool starved = !host.loader_waits.known() && host.cpu_percent.Value() > kCoresFull &&
+                         computed > kLoaderWorks && host.loader_blocked.Value() < kLoaderBlocked;
     return starved ? std::max(computed, 0.75) : computed;
   }
   const double data = ToSeconds(steps.phase(Phase::kData)), wall = ToSeconds(steps.wall());
   double thread = ThreadPart(host, data, wall, elsewhere);
-  const bool starved = host.cpu_percent.Value() > kCoresFull &&
-                       host.thread_percent.Value() / 100 * wall > kThreadWorks * data;
+  const bool starved = !host.thread_waits.known() && host.cpu_percent.Value() > kCoresFull &&
+                       host.ThreadComputes() * wall > kThreadWorks * data;
   if (starved && data > 0) thread = std::max(thread, 0.75);
   if (host.loaders.known() && host.loaders.Value() < 0.5) return thread;
   const double input = host.host[Cause::kRawInput] + host.host[Cause::kStorage];
@@ -140,7 +142,7 @@ TimeByCause OfComputing(const HostSums& host, const StepSums& steps, double seco
 // did in the remainder of the steps.
 double SleptInBackward(const HostSums& host, const StepSums& steps) {
   if (!host.thread_percent.known()) return 0;
-  const double computed = host.thread_percent.Value() / 100 * ToSeconds(steps.wall());
+  const double computed = host.ThreadComputes() * ToSeconds(steps.wall());
   return std::max(0.0, ToSeconds(steps.phase(Phase::kBackward)) - computed);
 }
 
@@ -195,9 +197,11 @@ TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool exchang
   const double rest = std::max(0.0, ToSeconds(steps.wall()) - budget.Total());
   const double computed = std::min(rest, steps.ComputingSeconds());
   const double exchanged = exchanges ? std::min(computed, SleptInBackward(host, steps)) : 0;
-  // Steps that a quota stops compute for so much longer.
-  const double throttled =
-      (computed - exchanged) * std::min(1.0, host.throttled_percent.Value() / 100);
+  // Steps that a quota stops compute for so much longer: for the part of each period that is over
+  // before the quota comes again, in which the training thread has no core.
+  const double without_core = 1 - std::min(1.0, host.thread_percent.Value() / 100);
+  const double stopped = std::min(1.0, host.throttled_percent.Value() / 100);
+  const double throttled = (computed - exchanged) * std::min(stopped, without_core);
   budget[Cause::kBusy] = computed - exchanged - throttled;
   budget[Cause::kThrottled] = throttled;
   budget[Cause::kCommunication] += exchanged;

@@ -23,6 +23,8 @@ enum Sign : std::size_t {
   kNodeCpu,
   kSent,
   kThrottled,
+  kThreadWaits,
+  kLoadersWait,
 };
 constexpr std::string_view kNames[] = {
     // in the order of Sign
@@ -43,6 +45,8 @@ constexpr std::string_view kNames[] = {
     "node_cpu_percent",
     "gpu_pcie_send_bytes_per_second",
     "cgroup_throttled_percent",
+    "process_thread_waiting_percent",
+    "process_loaders_waiting_percent",
 };
 // From here on the host shows that it works, or waits, at its limit.
 constexpr double kCoreBusy = 90, kCoreWaits = 50, kNodeWaits = 20, kDiskBusy = 80, kLinkFull = 0.9;
@@ -116,16 +120,19 @@ void HostSigns::AddMeans(std::size_t row, HostSums& sums) const {
     ForEachSample(of_[sign], row, [&](double value) { mean.Add(value); });
   };
   add(kThread, sums.thread_percent);
+  add(kThreadWaits, sums.thread_waits);
   add(kNodeCpu, sums.cpu_percent);
   ForEachSample(of_[kSent], row, [&](double bytes) { sums.sent_megabytes.Add(bytes / 1e6); });
   add(kThrottled, sums.throttled_percent);
-  SampleMean loaders, cpu, blocked;
+  SampleMean loaders, cpu, waits, blocked;
   ForEachSample(of_[kLoaders], row, [&](double value) { loaders.Add(value); });
   ForEachSample(of_[kLoadersCpu], row, [&](double value) { cpu.Add(value); });
+  ForEachSample(of_[kLoadersWait], row, [&](double value) { waits.Add(value); });
   ForEachSample(of_[kLoadersBlocked], row, [&](double value) { blocked.Add(value); });
   if (loaders.known()) sums.loaders.Add(loaders.sum);
   if (loaders.sum < 1) return;
   if (cpu.known()) sums.loader_percent.Add(cpu.sum / loaders.sum);
+  if (waits.known()) sums.loader_waits.Add(waits.sum / loaders.sum);
   if (blocked.known()) sums.loader_blocked.Add(blocked.sum / loaders.sum);
 }
 

@@ -53,7 +53,7 @@ class HostSigns {
   double Highest(std::size_t metric, std::size_t row) const;
   void KeepSeldom(std::size_t row, HostSeldom& seldom) const;
 
-  static constexpr std::size_t kMetrics = 17;
+  static constexpr std::size_t kMetrics = 19;
   std::array<std::vector<const Column*>, kMetrics> of_;
   std::vector<Process> processes_;
 };

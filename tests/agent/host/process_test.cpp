@@ -29,7 +29,7 @@ struct Shown {
   int pid = 0, parent = 1;
   std::string name = "python3";
   char state = 'S';
-  int ticks = 0, thread_ms = 0, read = 0;
+  int ticks = 0, thread_ms = 0, waited_ms = 0, read = 0;
   std::string children{};
   std::string command{"python3\0train.py\0"sv};
 };
@@ -45,7 +45,10 @@ void Show(const FakeRoot& root, const Shown& shown) {
   root.Write(folder + "cmdline", shown.command);
   const std::string thread = Format("{}task/{}/", folder, shown.pid);
   root.Write(thread + "stat", stat);
-  root.Write(thread + "schedstat", Format("{} 5 7\n", shown.thread_ms * 1'000'000ll));
+  for (const std::string& of : {folder, thread}) {
+    root.Write(of + "schedstat",
+               Format("{} {} 7\n", shown.thread_ms * 1'000'000ll, shown.waited_ms * 1'000'000ll));
+  }
   root.Write(thread + "children", shown.children);
 }
 
@@ -95,16 +98,23 @@ TEST(ProcessCollector, TellsTheTrainingThreadFromAllProcesses) {
   EXPECT_EQ(watch.Of("process_loaders"), 1);
   EXPECT_EQ(watch.Of("process_resident_bytes"), 100.0 * static_cast<double>(getpagesize()));
   EXPECT_EQ(watch.Of("process_shared_bytes"), 40.0 * static_cast<double>(getpagesize()));
-  Show(root, {.pid = 100, .state = 'D', .ticks = 100, .thread_ms = 400, .children = "101 102 "});
+  Show(root, {.pid = 100,
+              .state = 'D',
+              .ticks = 100,
+              .thread_ms = 400,
+              .waited_ms = 50,
+              .children = "101 102 "});
   Show(root, {.pid = 101,
               .parent = 100,
               .name = "pt_data_worker",
               .state = 'D',
               .ticks = 60,
+              .waited_ms = 200,
               .read = 4000});
   Show(root, {.pid = 102, .parent = 100, .ticks = 40, .read = 1000, .command = "nvidia-smi"});
   watch.At(500ms);
   EXPECT_DOUBLE_EQ(watch.Of("process_thread_cpu_percent"), 80);
+  EXPECT_DOUBLE_EQ(watch.Of("process_thread_waiting_percent"), 10);
   EXPECT_TRUE(std::isnan(watch.Of("process_thread_blocked_percent")));  // every second
   EXPECT_TRUE(std::isnan(watch.Of("process_cpu_percent")));             // every 2 s
   watch.At(1s);
@@ -113,6 +123,7 @@ TEST(ProcessCollector, TellsTheTrainingThreadFromAllProcesses) {
   EXPECT_DOUBLE_EQ(watch.Of("process_thread_blocked_percent"), 100);  // from its own file
   EXPECT_DOUBLE_EQ(watch.Of("process_cpu_percent"), 100);
   EXPECT_DOUBLE_EQ(watch.Of("process_loaders_cpu_percent"), 30);
+  EXPECT_DOUBLE_EQ(watch.Of("process_loaders_waiting_percent"), 10);
   EXPECT_DOUBLE_EQ(watch.Of("process_loaders_blocked_percent"), 100);
   EXPECT_TRUE(std::isnan(watch.Of("process_read_bytes_per_second")));  // every 4 s
   watch.At(4s);
@@ -219,6 +230,7 @@ TEST(ProcessCollector, LeavesOutWhatMayNotBeRead) {
   Show(root, {.pid = 100, .ticks = 100});
   watch.At(2s);
   EXPECT_DOUBLE_EQ(watch.Of("process_thread_cpu_percent"), 50);  // from its ticks
+  EXPECT_TRUE(std::isnan(watch.Of("process_thread_waiting_percent")));
   EXPECT_TRUE(std::isnan(watch.Of("process_read_bytes_per_second")));
   for (const SeriesName& series : watch.row.series()) EXPECT_EQ(series.device, "rank0");
 }

@@ -21,8 +21,9 @@ TEST(TimeByCause, AddsUp) {
       host.host.seconds[i] = some(1000);
     }
     host.idle[Cause::kBusy] = 0;
-    for (SampleMean* mean : {&host.thread_percent, &host.loaders, &host.loader_percent,
-                             &host.cpu_percent, &host.sent_megabytes, &host.throttled_percent}) {
+    for (SampleMean* mean :
+         {&host.thread_percent, &host.thread_waits, &host.loaders, &host.loader_percent,
+          &host.loader_waits, &host.cpu_percent, &host.sent_megabytes, &host.throttled_percent}) {
       if (random() % 2 == 0) mean->Add(some(200));
     }
     RankSums ranks;
@@ -300,6 +301,23 @@ TEST(TimeByCause, CoresThatAreFullLetTheTrainingThreadWait) {
   EXPECT_LT(trace.Budget()[Cause::kPreprocessing], 10);
 }
 
+// The kernel tells how long the thread waited for a core, also on a node that has cores left: a
+// container has fewer.
+TEST(TimeByCause, WaitsForACoreAreNoWaitsForData) {
+  GpuTrace trace(15, {{Phase::kData, 85s}, {Phase::kForward, 15s}});
+  trace.host.loaders.Add(0), trace.host.thread_percent.Add(35), trace.host.cpu_percent.Add(40);
+  trace.host.thread_waits.Add(55);
+  EXPECT_GT(trace.Budget()[Cause::kPreprocessing], 70);
+  GpuTrace loaders(15, {{Phase::kData, 85s}, {Phase::kForward, 15s}});
+  loaders.host.loaders.Add(2), loaders.host.loader_percent.Add(30);
+  loaders.host.loader_waits.Add(60);
+  EXPECT_GT(loaders.Budget()[Cause::kPreprocessing], 70);
+  // A thread that sleeps on a full node is known to, and is not guessed to wait for a core.
+  trace.host.thread_waits = {};
+  trace.host.thread_waits.Add(1), trace.host.cpu_percent.Add(154);
+  EXPECT_LT(trace.Budget()[Cause::kPreprocessing], 40);
+}
+
 // Gradients are exchanged in threads of their own, for which the training thread waits.
 TEST(TimeByCause, ABackwardPassInWhichTheThreadSleepsIsCommunicationOfRanks) {
   Step step{0, {}, 10s, {}};
@@ -321,6 +339,9 @@ TEST(TimeByCause, StepsThatAQuotaStopsAreNotComputing) {
   HostSums host;
   host.throttled_percent.Add(95);
   EXPECT_NEAR(StepBudget(host, sums)[Cause::kThrottled], 9.5, 1e-9);
+  host.thread_percent.Add(20);  // of each period before it was stopped
+  EXPECT_NEAR(StepBudget(host, sums)[Cause::kThrottled], 8, 1e-9);
+  EXPECT_NEAR(StepBudget(host, sums)[Cause::kBusy], 2, 1e-9);
 }
 
 TEST(TimeByCause, EveryCauseHasItsWords) {
