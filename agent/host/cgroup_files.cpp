@@ -97,8 +97,8 @@ constexpr CgroupRow kLimitRows[] = {
 };
 
 bool IsFrequent(CgroupFigure figure) {
-  return figure == kCgroupCpuTime || figure == kCgroupMemory || figure == kCgroupAnon ||
-         figure == kCgroupRead || figure == kCgroupWritten;
+  return figure == kCgroupCpuTime || figure == kCgroupPeriods || figure == kCgroupMemory ||
+         figure == kCgroupAnon || figure == kCgroupRead || figure == kCgroupWritten;
 }
 
 // The path of the Slurm job: "/slurm/job_7" for "/slurm/job_7/step_0/user/task_0"; any other path

@@ -25,15 +25,19 @@ constexpr Param kParams[] = {
 constexpr std::string_view kMetrics[] = {"cgroup_throttled_percent", "cgroup_cpu_percent",
                                          "gpu_util_percent"};
 constexpr std::int64_t kLeastSamples = 6;
+// Counters of a group are read every few ticks, and a sample tells of the time since the one
+// before, of so much at most: longer it may have had no reader.
+constexpr Duration kLongestSample = 10s;
 constexpr double kMuch = 50;  // share of the periods from which the severity is high
 
 // The control group of a node.
 struct Group {
-  SlidingPercentiles throttled{1}, gpu{1};  // the newest samples; of the mean of the node's GPUs
+  SlidingPercentiles throttled{1}, gpu{1};  // for each of the newest ticks; the mean of the GPUs
   double cpu_sum = 0, all_cpu_sum = 0;      // sums of the samples since the last scan, and of all
   std::int64_t cpu_count = 0, all_cpu_count = 0;
   double worst = 0;              // greatest share of periods of a scan that fired
   std::optional<Time> from, to;  // first and last sample since the last scan
+  std::optional<Time> last;      // sample
   bool fired = false;
 
   double Cores() const {
@@ -50,6 +54,7 @@ struct Group {
     state("worst", worst);
     state("from", from);
     state("to", to);
+    state.Added("last", last);
     state("fired", fired);
   }
 };
@@ -60,9 +65,12 @@ class QuotaFold : public DeviceFold<QuotaFold, Group> {
       : DeviceFold(0, facts, {"group", "groups"}),
         threshold_(params["threshold"]),
         duration_s_(params["duration"]),
-        gpu_threshold_(params["gpu_threshold"]) {
-    const double interval_s = std::max(ToSeconds(facts.interval), 1e-3);
-    window_ = std::max(kLeastSamples, static_cast<std::int64_t>(duration_s_ / interval_s));
+        gpu_threshold_(params["gpu_threshold"]),
+        interval_(std::max<Duration>(facts.interval, 1ms)) {
+    const double interval_s = ToSeconds(interval_);
+    window_ = std::clamp(static_cast<std::int64_t>(duration_s_ / interval_s), kLeastSamples,
+                         static_cast<std::int64_t>(SlidingPercentiles::kMostSamples));
+    longest_ = std::max<std::int64_t>(kLongestSample / interval_, 1);
   }
 
   void Observe(const TickView& ticks) override;
@@ -85,8 +93,13 @@ class QuotaFold : public DeviceFold<QuotaFold, Group> {
   bool Harmless(const Group& group) const {
     return group.gpu.size() > 0 && group.gpu.Mean() > gpu_threshold_;
   }
+  // Sum of the samples that were seen of the duration.
+  double Sum(const Group& group) const {
+    return group.throttled.Mean() * static_cast<double>(group.throttled.size());
+  }
+  // Whether the mean over the duration is above the threshold: before its end, whatever comes.
   bool IsOut(const Group& group) const {
-    return group.throttled.full() && group.throttled.Mean() > threshold_;
+    return Sum(group) > threshold_ * static_cast<double>(window_);
   }
   std::string Text(const Subject& subject, const Group& group, double percent, double cores) const;
   Time NextTrigger(Time at) const override;
@@ -105,7 +118,8 @@ class QuotaFold : public DeviceFold<QuotaFold, Group> {
   void Complete(Verdict& verdict) const override;
 
   double threshold_, duration_s_, gpu_threshold_;
-  std::int64_t window_ = 0;
+  Duration interval_;
+  std::int64_t window_ = 0, longest_ = 0;  // ticks
 };
 
 // The mean of the columns in a row; none when no device has a sample.
@@ -120,12 +134,19 @@ std::optional<double> MeanOf(const std::vector<DeviceColumn>& columns, std::size
   return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
 }
 
-void Add(Group& group, Time at, std::uint32_t bin, std::optional<double> cpu,
-         std::optional<double> gpu) {
-  group.throttled.Add(bin);
+// `longest` ticks are the most that the sample may tell of.
+void Add(Group& group, Time at, Duration interval, std::int64_t longest, std::uint32_t bin,
+         std::optional<double> cpu, std::optional<double> gpu) {
+  const std::int64_t since =
+      group.last ? (at - *group.last + interval / 2) / interval : std::int64_t{1};
+  const std::int64_t ticks = std::clamp(since, std::int64_t{1}, longest);
+  for (std::int64_t tick = 0; tick < ticks; ++tick) {
+    group.throttled.Add(bin);
+    if (gpu) group.gpu.Add(PercentBin(*gpu));
+  }
+  group.last = at;
   if (!group.from) group.from = at;
   group.to = at;
-  if (gpu) group.gpu.Add(PercentBin(*gpu));
   if (!cpu) return;
   group.cpu_sum += *cpu, ++group.cpu_count;
   group.all_cpu_sum += *cpu, ++group.all_cpu_count;
@@ -143,7 +164,8 @@ void QuotaFold::Observe(const TickView& ticks) {
     for (const auto& [group, column] : groups) {
       if (tick == Initialisation::Tick::kFirstAfterStep) *group = NewGroup();
       if (!column->Has(row)) continue;
-      Add(*group, at, PercentBin(*column, row), MeanOf(cpu, row), MeanOf(gpus, row));
+      Add(*group, at, interval_, longest_, PercentBin(*column, row), MeanOf(cpu, row),
+          MeanOf(gpus, row));
     }
   }
 }
@@ -151,7 +173,7 @@ void QuotaFold::Observe(const TickView& ticks) {
 void QuotaFold::Scan(Time at) {
   scans_.Begin(at);
   for (auto& [subject, group] : devices_) {
-    if (!group.to || !group.throttled.full()) continue;
+    if (!group.to || !(group.throttled.full() || IsOut(group))) continue;
     const double percent = group.throttled.Mean();
     if (!IsOut(group) || Harmless(group)) {
       scans_.Clear(subject);
@@ -178,11 +200,9 @@ Time QuotaFold::NextTrigger(Time at) const {
   Time next = Time::max();
   for (const auto& [subject, group] : devices_) {
     if (Harmless(group)) continue;
-    const auto size = static_cast<std::int64_t>(group.throttled.size());
-    const double sum = group.throttled.Mean() * static_cast<double>(size);
-    const double lacking = (threshold_ * static_cast<double>(window_) - sum) / 100;
-    const std::int64_t ticks = std::max({static_cast<std::int64_t>(std::ceil(lacking)),
-                                         window_ - size, std::int64_t{group.to ? 0 : 1}});
+    const double lacking = (threshold_ * static_cast<double>(window_) - Sum(group)) / 100;
+    const std::int64_t ticks =
+        std::max(static_cast<std::int64_t>(std::ceil(lacking)), std::int64_t{group.to ? 0 : 1});
     next = std::min(next, IsOut(group) && group.to
                               ? at
                               : After(at, std::max<std::int64_t>(ticks, 1), facts_.interval));
@@ -217,7 +237,7 @@ std::string QuotaFold::Unjudged() const {
   }
   std::size_t seen = 0;
   for (const auto& [subject, group] : devices_) seen = std::max(seen, group.throttled.size());
-  return Format("{} of {} samples of a control group seen", seen, window_);
+  return Format("a control group was seen for {} of {} samples", seen, window_);
 }
 
 void QuotaFold::Complete(Verdict& verdict) const {

@@ -325,8 +325,8 @@ TEST(Cgroup, ReadsVersion1BesideAnEmptyVersion2) {
   group.At(2s);
   EXPECT_DOUBLE_EQ(group("cgroup_cpu_percent"), 50);
   EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 2'097'152);
-  group.At(10s);
   EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 100);
+  group.At(10s);
   EXPECT_DOUBLE_EQ(group("cgroup_oom_kills"), 1);
   EXPECT_TRUE(std::isnan(group("cgroup_memory_limit_bytes")));  // without a limit
 }

@@ -85,7 +85,7 @@ def throttled_seconds():
     return 0.0
 
 
-@training("quota", "throttled", quota_percent=15)
+@training("quota", "throttled", longer=2.0, quota_percent=15)
 def cpu_quota(run):
     """A container may use 15 % of a core: what takes 20 ms of computing takes 130 ms."""
     before = throttled_seconds()

@@ -62,6 +62,27 @@ TEST(Throttled, IsClearWhileTheGpusAreBusyAllTheSame) {
       << verdict.sentence;
 }
 
+// A quarter of a minute at the quota makes it a quarter of the minute, whatever comes.
+TEST(Throttled, FiresAsSoonAsItIsCertain) {
+  const auto early = Judge(kRule, Limited(kMuch, 12, 40)).verdict;
+  EXPECT_EQ(early.kind, VerdictKind::kFinding) << early.sentence;
+  EXPECT_EQ(Judge(kRule, Limited(kMuch, 97, 40)).verdict.kind, VerdictKind::kClear);
+}
+
+// Agents read these counters every two seconds.
+TEST(Throttled, ASampleTellsOfTheTimeSinceTheOneBefore) {
+  const auto seldom = [](std::size_t tick) {
+    return tick % 4 == 0 ? std::optional(95.0) : std::nullopt;
+  };
+  const auto verdict = Judge(kRule, Limited(seldom, 12, 60)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding) << verdict.sentence;
+  // Nobody knows what was in the minutes between two samples.
+  const auto rare = [](std::size_t tick) {
+    return tick % 400 == 0 ? std::optional(95.0) : std::nullopt;
+  };
+  EXPECT_EQ(Judge(kRule, Limited(rare, 12, 401)).verdict.kind, VerdictKind::kUnknown);
+}
+
 TEST(Throttled, SaysThatItIsOver) {
   const auto verdict =
       Judge(kRule, Limited([](std::size_t tick) { return tick < 500 ? 80.0 : 0.0; })).verdict;
@@ -76,8 +97,8 @@ TEST(Throttled, IsUnknownWithoutAQuotaOrEnoughSamples) {
   none.stretches = {{600, 12}};
   EXPECT_EQ(Judge(kRule, MakeJob(none)).verdict.sentence,
             "no control group tells of a quota of CPU time");
-  EXPECT_EQ(Judge(kRule, Limited(kMuch, 12, 60)).verdict.sentence,
-            "60 of 120 samples of a control group seen");
+  EXPECT_EQ(Judge(kRule, Limited(kMuch, 12, 25)).verdict.sentence,
+            "a control group was seen for 25 of 120 samples");
 }
 
 TEST(Throttled, RefusesAShareAboveAHundred) {
