@@ -142,7 +142,7 @@ TimeByCause OfComputing(const HostSums& host, const StepSums& steps, double seco
 // did in the remainder of the steps.
 double SleptInBackward(const HostSums& host, const StepSums& steps) {
   if (!host.thread_percent.known()) return 0;
-  const double computed = host.ThreadComputes() * ToSeconds(steps.wall());
+  const double computed = host.thread_percent.Value() / 100 * ToSeconds(steps.wall());
   return std::max(0.0, ToSeconds(steps.phase(Phase::kBackward)) - computed);
 }
 
