@@ -182,7 +182,7 @@ TEST(Nvidia, KeepsWithinItsBudgetWithEightGpusThatCostWhatRealOnesDo) {
   // The threads' waking of each other is on top.
   EXPECT_LT(ToSeconds(ProcessCpuTime() - before) / (kTicks * 0.5), 0.0006);
   EXPECT_EQ(powers, kTicks);
-  EXPECT_GE(processors, 5);
+  EXPECT_GE(processors, 2);  // once a minute at least
   EXPECT_GE(bytes, 2);
   const auto slowed = gpu.collector->Slowed();
   const auto is = [&](const char* name) {
