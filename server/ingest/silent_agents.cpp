@@ -5,7 +5,7 @@
 #include "server/store/jobs/job_events.h"
 #include "server/store/jobs/job_rows.h"
 #include "server/store/jobs/silences.h"
-#include "server/store/webhooks/deliveries.h"
+#include "server/store/webhooks/enqueue.h"
 
 namespace stepscope {
 namespace {

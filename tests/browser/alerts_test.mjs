@@ -32,7 +32,7 @@ test("by keyboard: a webhook is made, its secret is shown once, and a test shows
 });
 
 test("a message that was given up says why, shows the answer, and can be sent again", async () => {
-  service.alerts.webhooks = [{ id: "1", url: kUrl, events: [], enabled: true, note: "", created: "", created_us: Date.now() * 1000 }];
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events: [], after_seconds: 0, enabled: true, note: "", created: "", created_us: Date.now() * 1000 }];
   const tried = { at: null, at_us: Date.now() * 1000, status: 500, duration_ms: 84, answer: "<b>no such channel</b>", error: null };
   service.alerts.deliver("7", "1", { event: "job.failed", job: "mlp-demo", state: "dead", attempts: [{ ...tried, status: null, duration_ms: 5000, answer: null, error: "connect: timed out after 5 s" }, tried] });
   await open();
@@ -84,8 +84,35 @@ test("events of rules are wanted of some rules only, which are named, and the li
   assert.deepEqual(await axeViolations(page), []);
 });
 
+test("what lasts shorter than was asked for is not sent, and the log says so", async () => {
+  await open();
+  await page.getByLabel("Address").fill(kUrl);
+  for (const wrong of ["ten", "-1", "1.5", "1441", "99999999"]) {
+    await page.getByLabel("Only what lasts for").fill(wrong);
+    await page.keyboard.press("Enter");
+    await page.getByText("0 to 1440 minutes").waitFor();
+  }
+  await page.getByLabel("Only what lasts for").fill("10");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Done" }).click();
+  assert.equal(service.alerts.webhooks[0].after_seconds, 600);
+  assert.match(await page.locator(".alert-hook").textContent(), /findings that last 10 m 00 s · since/);
+  const now = Date.now() * 1000;
+  service.alerts.answers = null; // nothing is sent
+  service.alerts.deliver("2", "1", { event: "rule.issues_found", job: "bert", due_us: now + 480e6 });
+  service.alerts.deliver("1", "1", { event: "rule.issues_found", job: "bert", state: "withdrawn", created_us: now - 900e6, due_us: now - 300e6 });
+  await page.reload();
+  const rows = log().locator("tbody tr");
+  await rows.nth(1).waitFor();
+  assert.match(await rows.first().textContent(), /Not sent it, or its job, was over before it had lasted 10 m 00 s$/);
+  assert.match(await rows.nth(1).textContent(), /Waits sent in (8 m 00 s|7 m 5\d s) if it lasts so long$/);
+  assert.deepEqual(await axeViolations(page), []);
+  await page.getByRole("checkbox", { name: /rule\.issues_found/ }).uncheck();
+  assert.equal(await page.getByLabel("Only what lasts for").count(), 0, "no finding is asked for");
+});
+
 test("deleting asks once more", async () => {
-  service.alerts.webhooks = [{ id: "1", url: kUrl, events: ["job.failed"], enabled: false, note: "the receiver answered 410", created: "", created_us: Date.now() * 1000 }];
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events: ["job.failed"], after_seconds: 0, enabled: false, note: "the receiver answered 410", created: "", created_us: Date.now() * 1000 }];
   await open();
   assert.match(await page.locator(".alert-hook").textContent(), /Switched off\(the receiver answered 410\)/);
   await page.getByRole("button", { name: `Delete ${kUrl}` }).click();
@@ -105,7 +132,7 @@ test("a reader is told that alerts are for operators, and has no link to them", 
 });
 
 test("the log is filtered by job and by webhook, by the link", async () => {
-  service.alerts.webhooks = ["1", "2"].map((id) => ({ id, url: `${kUrl}/${id}`, events: [], enabled: true, note: "", created: "", created_us: Date.now() * 1000 }));
+  service.alerts.webhooks = ["1", "2"].map((id) => ({ id, url: `${kUrl}/${id}`, events: [], after_seconds: 0, enabled: true, note: "", created: "", created_us: Date.now() * 1000 }));
   service.alerts.deliver("1", "1", { event: "job.failed", job: "bert", state: "delivered" });
   service.alerts.deliver("2", "2", { event: "job.failed", job: "mlp", state: "delivered" });
   await open();

@@ -72,7 +72,7 @@ test("without a bottleneck the verdict says so, with what was computing", async 
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, diagnosis: { ...sampleDiagnosis, budget } })]);
   await open();
   assert.equal(await page.locator("#diagnosis-title").textContent(), "No bottleneck is seen: 95 % of the training’s time was computing.");
-  assert.equal(await page.locator(".stage-suspect, .advice").count(), 0);
+  assert.equal(await page.locator(".stage-suspect, .advice p").count(), 0);
 });
 
 const kParts = (more = {}) => ({ ...sampleDiagnosis, ...more });

@@ -66,6 +66,35 @@ def test_migrations_are_applied_once_by_replicas_that_start_together(replicas, p
     assert postgres.sql("select count(*) from schema_migrations") == [[str(len(names))]]
 
 
+def test_a_finding_that_must_last_is_told_once_by_whichever_replica_runs_then(replicas, listener, postgres):
+    """The replica that judged it is killed while the message waits; a second finding is over before, with its job, and never told."""
+    status, webhook = replicas[0].request("POST", "/api/v1/webhooks", {"url": listener.url, "after_seconds": 4, "events": ["rule.issues_found"]})
+    assert status == 201, webhook
+    listener.secret = webhook["secret"]
+    rules = [{"rule": RULE, "parameters": {"patience": 0}}]
+    both = Either(replicas, random.Random(SEED))
+    jobs = [IdleGpus(both, name) for name in ("lasts", "ends")]
+    for each in jobs:
+        assert both.request("POST", "/api/v1/jobs", {"name": each.job, "configuration": {"rules": rules}})[0] == 201
+        each.start()
+    waiting = lambda: postgres.sql("select count(*) from deliveries where state = 'ready' and finding_of <> ''")
+    try:
+        wait_for(lambda: waiting() == [["2"]], "both findings wait", pause=0.01)
+    finally:
+        for each in jobs:
+            each.ended.set()
+        for each in jobs:
+            each.join(30)
+    jobs[1].finish()
+    assert listener.events == {}, "nothing has lasted yet"
+    replicas[0].kill()
+    wait_for(lambda: listener.events, "the other replica tells")
+    replicas[0].start()
+    told = postgres.sql("select state, delivered_us - created_us >= 4000000 from deliveries order by state")
+    assert told == [["dead", ""], ["delivered", "t"]], told
+    assert list(listener.events.values()) == [("rule.issues_found", "lasts", RULE)]
+
+
 def test_one_of_two_replicas_is_killed_and_nothing_is_lost_or_done_twice(replicas, listener, postgres):
     dice = random.Random(SEED)
     prepare(replicas, listener)

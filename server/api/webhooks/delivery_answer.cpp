@@ -31,6 +31,13 @@ OrderedJson AttemptJson(const Json& attempt) {
   return json;
 }
 
+// A message about a finding that was over before it had lasted is dead and was never tried.
+std::string StateOf(const DeliveryRow& delivery) {
+  const bool tried = !delivery.attempts.is_array() || !delivery.attempts.empty();
+  const bool withdrawn = delivery.state == "dead" && !delivery.finding_of.empty() && !tried;
+  return withdrawn ? "withdrawn" : delivery.state;
+}
+
 // The job of the message, from its own body.
 OrderedJson JobOf(const DeliveryRow& delivery) {
   const Result<Json> body = ParseJson(delivery.body);
@@ -47,7 +54,7 @@ OrderedJson ToJson(const DeliveryRow& delivery) {
                       {"job", JobOf(delivery)},
                       {"event", delivery.event},
                       {"sequence", delivery.sequence},
-                      {"state", delivery.state}};
+                      {"state", StateOf(delivery)}};
   PutTime(json, "created", delivery.created_us);
   PutTime(json, "due", delivery.due_us);
   PutTime(json, "delivered", delivery.delivered_us);

@@ -20,12 +20,15 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostUrl = 2048;
-constexpr std::size_t kMostEvents = 128;    // each event of a rule once for each rule, and more
-constexpr std::size_t kMostWebhooks = 100;  // each event is a message to each of them
+constexpr std::size_t kMostEvents = 128;     // each event of a rule once for each rule, and more
+constexpr std::int64_t kMostAfter = 86'400;  // seconds
+constexpr std::size_t kMostWebhooks = 100;   // each event is a message to each of them
 
 OrderedJson ToJson(const WebhookRow& webhook, const std::string& secret = "") {
-  OrderedJson json = {
-      {"id", std::to_string(webhook.webhook_id)}, {"url", webhook.url}, {"events", webhook.events}};
+  OrderedJson json = {{"id", std::to_string(webhook.webhook_id)},
+                      {"url", webhook.url},
+                      {"events", webhook.events},
+                      {"after_seconds", webhook.after_us / 1'000'000}};
   if (!secret.empty()) json["secret"] = secret;
   json["enabled"] = webhook.enabled;
   json["note"] = webhook.note;
@@ -65,11 +68,23 @@ void ReadEvents(Body& body, WebhookRow& webhook) {
   }
 }
 
+// For how long a finding must last, which needs an event about findings.
+void ReadAfter(Body& body, WebhookRow& webhook) {
+  webhook.after_us = body.Integer(body.root(), "", "after_seconds", 0, kMostAfter, 0) * 1'000'000;
+  const bool told = std::ranges::any_of(webhook.events, [](const std::string& event) {
+    return event.starts_with("rule.issues_found");
+  });
+  if (webhook.after_us > 0 && !webhook.events.empty() && !told) {
+    body.Note("/after_seconds", "is for rule.issues_found, which is not among the events");
+  }
+}
+
 WebhookRow ReadNewWebhook(const Api& api, Body& body) {
   WebhookRow webhook;
-  body.AllowOnly(body.root(), "", {"url", "events"});
+  body.AllowOnly(body.root(), "", {"url", "events", "after_seconds"});
   webhook.url = body.Text(body.root(), "", "url", kMostUrl);
   ReadEvents(body, webhook);
+  ReadAfter(body, webhook);
   webhook.created_us = ToMicros(api.clock.Now());
   if (!body.faults().empty()) return webhook;
   if (webhook.url.empty()) body.Note("/url", "is missing");

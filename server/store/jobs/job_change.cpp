@@ -8,7 +8,7 @@
 #include "server/store/jobs/job_lock.h"
 #include "server/store/jobs/job_rows.h"
 #include "server/store/postgres/cursor.h"
-#include "server/store/webhooks/deliveries.h"
+#include "server/store/webhooks/enqueue.h"
 
 namespace stepscope {
 namespace {
@@ -95,6 +95,9 @@ Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& w
       kAddTransition, {job_id, status, change->secondary_status, change->at_us, change->detail}));
   const std::string event = EventOf(change->status);
   if (!noted || event.empty()) return noted;
+  if (const Status withdrawn = WithdrawFindings(connection, job_id, ""); !withdrawn) {
+    return withdrawn;
+  }
   return EnqueueDeliveries(connection, job_id, event,
                            Announcement(event, *change, **current, public_url), change->at_us);
 }

@@ -25,7 +25,8 @@ struct RuleChange {
 };
 
 // Puts the message that the change is worth, if any, in the outbox: rule.issues_found, rule.error,
-// or rule.cleared when the verdict is no longer active. In the caller's transaction.
+// or rule.cleared when the verdict is no longer active; a rule that finds something once more is
+// told to webhooks that wait until a finding has lasted. In the caller's transaction.
 Status AnnounceRule(Connection& connection, std::int64_t job_id, const RuleBefore& before,
                     const RuleChange& change, const std::string& public_url);
 

@@ -4,33 +4,12 @@
 
 #include <algorithm>
 
-#include "core/base/json_members.h"
 #include "core/base/text.h"
 #include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {
 
-// "rule.cleared:IdleGPU" stands for the event of that rule alone; the last parameter is "" where
-// the event is no rule's.
-constexpr char kWanted[] = R"(
-select 1
-from webhooks
-where enabled and (cardinality(events) = 0 or $1 = any(events)
-    or ($2 <> '' and $1 || ':' || $2 = any(events)))
-limit 1)";
-constexpr char kNextSequence[] = R"(
-update jobs
-set deliveries = deliveries + 1
-where job_id = $1
-returning deliveries)";
-constexpr char kEnqueue[] = R"(
-insert into deliveries (webhook_id, job_id, event, sequence, body, due_us, created_us)
-select webhook_id, $1, $2, $3, $4, (extract(epoch from clock_timestamp()) * 1000000)::bigint, $5
-from webhooks
-where enabled and (cardinality(events) = 0 or $2 = any(events)
-    or ($6 <> '' and $2 || ':' || $6 = any(events)))
-order by webhook_id)";
 constexpr char kEnqueueTest[] = R"(
 insert into deliveries (webhook_id, event, body, due_us, created_us)
 select webhook_id, 'webhook.test', $2, (extract(epoch from clock_timestamp()) * 1000000)::bigint, $3
@@ -38,7 +17,8 @@ from webhooks
 where webhook_id = $1
 returning delivery_id)";
 // A later message of a job waits until the earlier one was tried three times, and messages of a
-// webhook wait while one of them is being sent, so that a slow target delays only itself.
+// webhook wait while one of them is being sent, so that a slow target delays only itself. A message
+// that was never tried and is not due waits until a finding has lasted, and holds up no other.
 constexpr char kClaim[] = R"(
 with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
@@ -54,7 +34,8 @@ with clock as materialized (
                 and earlier.webhook_id = d.webhook_id
                 and earlier.delivery_id < d.delivery_id
                 and earlier.state in ('ready', 'running')
-                and jsonb_array_length(earlier.attempts) < 3)
+                and jsonb_array_length(earlier.attempts) < 3
+                and (earlier.due_us <= now_us or jsonb_array_length(earlier.attempts) > 0))
         and not exists (
             select 1
             from deliveries other
@@ -69,7 +50,7 @@ set state = 'running', fence = fence + 1, lease_until_us = now_us + $2
 from claimed c, clock
 where d.delivery_id = c.delivery_id
 returning d.delivery_id, webhook_id, job_id, sequence, created_us, due_us, fence, event, body, state,
-    attempts, delivered_us)";
+    attempts, delivered_us, finding_of)";
 constexpr char kFinish[] = R"(
 with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
@@ -90,7 +71,7 @@ where ($1::bigint is null or webhook_id = $1)
     and ($2 = '' or job_id = (select job_id from jobs where name = $2)))";
 constexpr char kColumns[] =
     "delivery_id, webhook_id, job_id, sequence, created_us, due_us, fence, event, body, state, "
-    "attempts, delivered_us";
+    "attempts, delivered_us, finding_of";
 
 DeliveryRow ReadDelivery(const Rows& rows, std::size_t row) {
   DeliveryRow delivery;
@@ -106,25 +87,11 @@ DeliveryRow ReadDelivery(const Rows& rows, std::size_t row) {
   delivery.state = rows.Text(row, 9);
   delivery.attempts = ReadJson(rows, row, 10);
   delivery.delivered_us = rows.MaybeInt(row, 11);
+  delivery.finding_of = rows.Text(row, 12);
   return delivery;
 }
 
 }  // namespace
-
-Status EnqueueDeliveries(Connection& connection, std::int64_t job_id, const std::string& event,
-                         const Json& body, std::int64_t now_us) {
-  const std::string rule = TextOf(body.value("data", Json::object()), "rule");
-  const Result<Rows> wanted = connection.Query(kWanted, {event, rule});
-  if (!wanted) return wanted.error();
-  if (wanted->empty()) return {};
-  const Result<Rows> sequence = connection.Query(kNextSequence, {job_id});
-  if (!sequence) return sequence.error();
-  if (sequence->empty()) return NotFound(Format("job {} not found", job_id));
-  Json numbered = body;
-  numbered["sequence"] = sequence->Int(0, 0);
-  return Done(connection.Query(kEnqueue,
-                               {job_id, event, sequence->Int(0, 0), Dump(numbered), now_us, rule}));
-}
 
 Result<DeliveryRow> EnqueueTest(Connection& connection, std::int64_t webhook_id, const Json& body,
                                 std::int64_t now_us) {

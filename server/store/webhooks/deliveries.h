@@ -16,12 +16,10 @@ struct DeliveryRow {
   std::string event, body, state;
   Json attempts;
   std::optional<std::int64_t> delivered_us;
+  std::string
+      finding_of;  // the rule's configuration whose finding had to last; "" for other messages
 };
 
-// Adds a row for each enabled webhook that wants the event, in the caller's transaction. `body`
-// gets "sequence" and is sent as it is here.
-Status EnqueueDeliveries(Connection&, std::int64_t job_id, const std::string& event,
-                         const Json& body, std::int64_t now_us);
 Result<DeliveryRow> EnqueueTest(Connection&, std::int64_t webhook_id, const Json& body,
                                 std::int64_t now_us);
 

@@ -7,16 +7,16 @@ namespace stepscope {
 namespace {
 
 constexpr char kInsert[] = R"(
-insert into webhooks (url, events, secret_sealed, enabled, note, created_us)
-values ($1, $2, $3, $4, $5, $6)
+insert into webhooks (url, events, secret_sealed, enabled, note, created_us, after_us)
+values ($1, $2, $3, $4, $5, $6, $7)
 returning webhook_id)";
 constexpr char kList[] = R"(
-select webhook_id, url, to_jsonb(events), secret_sealed, enabled, note, created_us
+select webhook_id, url, to_jsonb(events), secret_sealed, enabled, note, created_us, after_us
 from webhooks
 order by webhook_id
 limit 1000)";
 constexpr char kLoad[] = R"(
-select webhook_id, url, to_jsonb(events), secret_sealed, enabled, note, created_us
+select webhook_id, url, to_jsonb(events), secret_sealed, enabled, note, created_us, after_us
 from webhooks
 where webhook_id = $1)";
 constexpr char kDelete[] = "delete from webhooks where webhook_id = $1";
@@ -39,6 +39,7 @@ WebhookRow ReadWebhook(const Rows& rows, std::size_t row) {
   webhook.enabled = rows.Bool(row, 4);
   webhook.note = rows.Text(row, 5);
   webhook.created_us = rows.Int(row, 6);
+  webhook.after_us = rows.Int(row, 7);
   return webhook;
 }
 
@@ -52,7 +53,7 @@ Result<WebhookRow> CreateWebhook(Connection& connection, const WebhookRow& webho
   const Result<Rows> made =
       connection.Query(kInsert, {webhook.url, Parameter::Array(webhook.events),
                                  Parameter::Bytes(webhook.secret_sealed), webhook.enabled,
-                                 webhook.note, webhook.created_us});
+                                 webhook.note, webhook.created_us, webhook.after_us});
   if (!made) return made.error();
   return LoadWebhook(connection, made->Int(0, 0));
 }

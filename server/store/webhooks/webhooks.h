@@ -22,6 +22,7 @@ struct WebhookRow {
   std::vector<std::string> events;
   std::string secret_sealed;
   bool enabled = true;
+  std::int64_t after_us = 0;  // how long a finding must last before rule.issues_found is sent
 };
 Result<WebhookRow> CreateWebhook(Connection&, const WebhookRow&);
 Result<std::vector<WebhookRow>> ListWebhooks(Connection&);

@@ -17,6 +17,7 @@ export class MockAlerts {
   }
 
   #send() {
+    if (this.answers === null) return;
     for (const message of this.deliveries.filter(({ state }) => state === "ready")) {
       const tried = this.answers();
       message.attempts = [...message.attempts, tried];
@@ -46,9 +47,9 @@ export class MockAlerts {
       return json(null, 204);
     }
     if (request.method !== "POST") return json({ items: this.webhooks });
-    const { url, events } = await bodyOf(request);
+    const { url, events, after_seconds } = await bodyOf(request);
     if (url.includes("10.0.0.")) return problem(400, "Invalid body", "url: 10.0.0.1 is a private address; --webhook-allow lets the service send to it");
-    const made = { id: `${this.webhooks.length + 1}`, url, events, enabled: true, note: "", created: "", created_us: Date.now() * 1000 };
+    const made = { id: `${this.webhooks.length + 1}`, url, events, after_seconds, enabled: true, note: "", created: "", created_us: Date.now() * 1000 };
     this.webhooks = [...this.webhooks, made];
     return json({ ...made, secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD" }, 201);
   }

@@ -31,8 +31,9 @@ export async function listWebhooks(stop: AbortSignal): Promise<readonly Webhook[
   return (await ask<{ items: readonly Webhook[] }>(address("/webhooks"), "items", { stop })).items;
 }
 
-export function makeWebhook(url: string, events: readonly string[]): Promise<MadeWebhook> {
-  return ask(address("/webhooks"), "secret", { method: "POST", body: { url, events } });
+/** `afterSeconds`: for how long a finding must last before the webhook is told of it; 0 = at once. */
+export function makeWebhook(url: string, events: readonly string[], afterSeconds: number): Promise<MadeWebhook> {
+  return ask(address("/webhooks"), "secret", { method: "POST", body: { url, events, after_seconds: afterSeconds } });
 }
 
 export function deleteWebhook(id: string): Promise<null> {

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ApiError } from "../api";
-import { dateTime } from "../format";
+import { dateTime, duration } from "../format";
 import { faultWords } from "../states";
 import { kGreyStyle, Status } from "../status";
 import { deleteWebhook, type Delivery, testWebhook, type Webhook } from "./calls";
@@ -66,7 +66,8 @@ function Hook({ hook, last, changed }: { readonly hook: Webhook; readonly last: 
       <div>
         <h3 class="alert-url">{hook.url}</h3>
         <p class="faint">
-          {eventWords(hook.events)} · since {dateTime(hook.created_us, "utc")}
+          {eventWords(hook.events)}
+          {hook.after_seconds > 0 ? ` · findings that last ${duration(hook.after_seconds)}` : ""} · since {dateTime(hook.created_us, "utc")}
         </p>
         <p>{hook.enabled ? <Last found={last} /> : <Status style={kGreyStyle} word="Switched off" more={hook.note || null} />}</p>
         <p role="status">{said.value}</p>

@@ -4,7 +4,7 @@ import type { ApiError } from "../api";
 import { Icon } from "../icons";
 import { faultWords } from "../states";
 import { kEvents, makeWebhook, type MadeWebhook } from "./calls";
-import { namesOf, refusalOf, wantedEvents } from "./words";
+import { minutesOf, namesOf, refusalOf, wantedEvents } from "./words";
 
 // The form that makes a webhook, what it will be sent, and the one time that its secret is on screen.
 
@@ -56,16 +56,19 @@ function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
   const url = useSignal("");
   const events = useSignal<readonly string[]>(kUsual);
   const rules = useSignal("");
+  const minutes = useSignal("");
   const busy = useSignal(false);
   const fault = useSignal("");
+  const finds = events.value.includes("rule.issues_found");
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (busy.value) return;
-    fault.value = refusalOf(url.value.trim()) || (events.value.length === 0 ? "Choose at least one event." : "");
+    const after = finds ? minutesOf(minutes.value) : 0;
+    fault.value = refusalOf(url.value.trim()) || (events.value.length === 0 ? "Choose at least one event." : "") || (after === null ? "A finding can have to last 0 to 1440 minutes, in whole minutes." : "");
     if (fault.value !== "") return;
     busy.value = true;
-    makeWebhook(url.value.trim(), wantedEvents(events.value, namesOf(rules.value)))
-      .then((webhook) => ((url.value = rules.value = ""), made(webhook)), (error: ApiError) => (fault.value = faultWords(error)))
+    makeWebhook(url.value.trim(), wantedEvents(events.value, namesOf(rules.value)), 60 * (after ?? 0))
+      .then((webhook) => ((url.value = rules.value = minutes.value = ""), made(webhook)), (error: ApiError) => (fault.value = faultWords(error)))
       .finally(() => (busy.value = false));
   };
   const toggle = (name: string) => (events.value = events.value.includes(name) ? events.value.filter((each) => each !== name) : [...events.value, name]);
@@ -99,6 +102,14 @@ function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
           <span>Of these rules only</span>
           <input name="rules" autocomplete="off" spellcheck={false} placeholder="all, or IdleGPU, Straggler" value={rules.value}
             onInput={(event) => ((rules.value = event.currentTarget.value), (fault.value = ""))} />
+        </label>
+      ) : null}
+      {finds ? (
+        <label class="alert-rules">
+          <span>Only what lasts for (minutes)</span>
+          <input name="minutes" inputMode="numeric" autocomplete="off" placeholder="0: told at once" value={minutes.value} aria-describedby="minutes-help"
+            onInput={(event) => ((minutes.value = event.currentTarget.value), (fault.value = ""))} />
+          <small id="minutes-help" class="faint">With 10, a rule that finds something for less than 10 minutes sends no message, nor one that it is over.</small>
         </label>
       ) : null}
       <div role="alert">

@@ -9,6 +9,7 @@ const kStyles: Readonly<Record<Delivery["state"], StatusStyle & { readonly word:
   running: { icon: "dot", tone: "blue", word: "Being sent" },
   delivered: { icon: "check", tone: "green", word: "Delivered" },
   dead: { icon: "cross", tone: "red", word: "Given up" },
+  withdrawn: { icon: "dot", tone: "grey", word: "Not sent" },
 };
 
 export function styleOf({ state }: Pick<Delivery, "state">) {
@@ -23,12 +24,15 @@ export function attemptWords({ status, duration_ms, error }: Attempt): string {
 }
 
 /** The state of a message in one line: the last attempt, and when the next one comes. */
-export function deliveryWords({ state, attempts, due_us }: Delivery, nowMs: number): string {
+export function deliveryWords({ state, attempts, due_us, created_us, event }: Delivery, nowMs: number): string {
+  const held = duration(Math.round((due_us - created_us) / 1e6));
+  if (state === "withdrawn") return `it, or its job, was over before it had lasted ${held}`;
   const last = attempts[attempts.length - 1];
   const tried = last === undefined ? "" : attemptWords(last);
   const many = attempts.length > 1 ? `, attempt ${attempts.length}` : "";
   if (state === "ready") {
     const wait = due_us / 1e6 - nowMs / 1000;
+    if (tried === "" && wait > 1 && event === "rule.issues_found") return `sent in ${duration(wait)} if it lasts so long`;
     return `${tried === "" ? "" : `${tried}${many}; `}next ${wait > 1 ? `in ${duration(wait)}` : "now"}`;
   }
   return `${tried}${many}`;
@@ -43,6 +47,12 @@ export function refusalOf(text: string): string {
   } catch {
     return "It must be a whole address, such as https://alerts.example.com/stepscope.";
   }
+}
+
+/** The whole minutes of a text, none being 0; null where it is something else or more than a day. */
+export function minutesOf(text: string): number | null {
+  const minutes = /^\s*\d{0,4}\s*$/.test(text) ? Number(text) : NaN;
+  return minutes <= 1440 ? minutes : null;
 }
 
 /** Names that were typed, in the order in which they came, each once. */

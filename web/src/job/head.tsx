@@ -29,7 +29,8 @@ const kRedS = 30;
 function Freshness({ job }: { readonly job: Job }) {
   const nodes = job.nodes.filter((node) => node.ended_us === null && node.last_seen_us !== null);
   const [oldest] = [...nodes].sort((a, b) => (a.last_seen_us ?? 0) - (b.last_seen_us ?? 0));
-  if (!isRunning(job) || !oldest) return null;
+  if (!isRunning(job)) return null;
+  if (!oldest) return <span class="chip">No samples yet</span>;
   const seenMs = (oldest.last_seen_us ?? 0) / 1000;
   const seconds = Math.max(0, (now.value + clockAheadMs.value - seenMs) / 1000);
   const tone = seconds > kRedS ? "red" : seconds > kAmberS ? "amber" : "green";
@@ -83,16 +84,16 @@ export function Head({ job, tab }: { readonly job: Job; readonly tab: Tab }) {
         <Tabs name={job.name} tab={tab} />
       </div>
       <ul class="job-facts">
-        <li>
-          {hardware(job.nodes.length, gpusOf(job))}
-          {gpus === "" ? "" : ` · ${gpus}`}
-        </li>
         <li>{runTime(job)}</li>
         <li>
           <a href={`/compare${withKeys("", { b: job.name })}`}>Compare</a>
         </li>
         <li>
           started <time dateTime={new Date(startMs(job)).toISOString()}>{dateTime(startMs(job) * 1000, "utc")}</time>
+        </li>
+        <li>
+          {hardware(job.nodes.length, gpusOf(job))}
+          {gpus === "" ? "" : ` · ${gpus}`}
         </li>
       </ul>
     </>

@@ -61,6 +61,25 @@ TEST_F(WebhooksTest, AnEventOfARuleMayNameTheRule) {
   }
 }
 
+TEST_F(WebhooksTest, AFindingMayHaveToLast) {
+  const Json made = ApiService::JsonOf(
+      service_.Post("/api/v1/webhooks", R"({"url":"https://a.b/","after_seconds":600})"));
+  EXPECT_EQ(made["after_seconds"], 600) << made;
+  EXPECT_EQ(service_.GetJson("/api/v1/webhooks")["items"][0]["after_seconds"], 600);
+  EXPECT_EQ(Register("https://c.d/")["after_seconds"], 0) << "as before there was the member";
+  const std::pair<const char*, const char*> wrong[] = {
+      {R"({"url":"https://e.f/","after_seconds":-1})", "after_seconds"},
+      {R"({"url":"https://e.f/","after_seconds":86401})", "after_seconds"},
+      {R"({"url":"https://e.f/","after_seconds":99999999999999999999})", "after_seconds"},
+      {R"({"url":"https://e.f/","after_seconds":"10m"})", "after_seconds"},
+      {R"({"url":"https://e.f/","after_seconds":1.5})", "after_seconds"},
+      {R"({"url":"https://e.f/","after_seconds":60,"events":["rule.cleared"]})",
+       "not among the events"}};
+  for (const auto& [body, why] : wrong) {
+    ExpectProblem(service_.Post("/api/v1/webhooks", body), 400, "invalid-body", why);
+  }
+}
+
 TEST_F(WebhooksTest, ATestMessageStandsInTheLog) {
   const std::string id = Register("https://example.com/hook")["id"];
   const std::string answer = service_.Post("/api/v1/webhooks/" + id + "/test", "{}");

@@ -5,6 +5,7 @@
 #include "server/store/jobs/jobs.h"
 #include "server/store/rules/create_job.h"
 #include "server/store/webhooks/deliveries.h"
+#include "server/store/webhooks/enqueue.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope {

@@ -45,7 +45,7 @@ export function Figures({ job, metrics, steps, span, rank, zoomed }: FiguresProp
   const trouble = rules.filter((rule) => rankOf(rule) < 3).length;
   return (
     <dl class="card figures">
-      {hasGpus(job) ? <Figure word="GPU" value={percent(meanOfPanel("gpu"))} note={zoomed ? "mean in view" : "mean"} /> : null}
+      {job.nodes.length === 0 || hasGpus(job) ? <Figure word="GPU" value={percent(meanOfPanel("gpu"))} note={zoomed ? "mean in view" : "mean"} /> : null}
       <Figure word="CPU" value={percent(meanOfPanel("cpu"))} note={zoomed ? "mean in view" : "mean"} />
       <Figure word="Memory" value={percent(meanOfPanel("memory"))} note={zoomed ? "mean in view" : "mean"} />
       <Figure word="Step p50" value={duration(wall?.p50)} note={whole} />

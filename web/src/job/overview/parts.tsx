@@ -27,7 +27,7 @@ const part = (share: number) => `${(100 * share).toFixed(2)}%`;
 
 export function Parts({ found, running }: { readonly found: Diagnosis | null; readonly running: boolean }) {
   const parts = shownParts(found?.parts, running);
-  if (parts.length === 0) return null;
+  if (parts.length === 0) return running ? <div class="parts" /> : null; // its room
   const whole = parts.reduce((sum, { seconds }) => sum + seconds, 0);
   let end = 0;
   const rects = parts.map(({ word, tone, seconds }) => {

@@ -54,13 +54,16 @@ function Missing({ sentences }: { readonly sentences: readonly string[] }) {
   );
 }
 
+/** The card of the verdict; of a job that runs as high as it will be, so that nothing moves when it comes. */
+const cardOf = (job: Job) => `card diagnosis${job.ended_us === null ? " diagnosis-live" : ""}`;
+
 /** Why there is no verdict, in the words of the rule that would give it. */
 function NoVerdict({ job }: { readonly job: Job }) {
   const report = job.profiler_rule_evaluation_statuses.find(({ rule }) => rule === kReport);
   if (report === undefined) return null;
   const reason = report.verdict?.sentence || report.status_details;
   return (
-    <section class="card diagnosis" aria-labelledby="diagnosis-title">
+    <section class={cardOf(job)} aria-labelledby="diagnosis-title">
       <h2 id="diagnosis-title">No verdict{job.ended_us === null ? " yet" : ""}</h2>
       <p class="diagnosis-sentence">{reason ? `Too little was seen: ${reason.replace(/^not judged: /, "")}` : "Nothing was judged yet."}</p>
     </section>
@@ -75,9 +78,9 @@ export function Verdict({ job }: { readonly job: Job }) {
   const ground = groundOf(found);
   const seen = found.confidence === "host only" ? "Seen from the hosts only: no steps were reported." : "Seen by the phases of the steps.";
   return (
-    <section class="card diagnosis" aria-labelledby="diagnosis-title">
+    <section class={cardOf(job)} aria-labelledby="diagnosis-title">
       <h2 id="diagnosis-title">{headlineOf(found, running)}</h2>
-      {named[0] ? <Advice row={named[0]} job={job} word="What to do:" /> : null}
+      {named[0] ? <Advice row={named[0]} job={job} word="What to do:" /> : <div class="advice" />}
       <StagePicture job={job.name} found={found} />
       {named[1] ? <Advice row={named[1]} job={job} word={`Then, for ${named[1].words}, ${share(named[1].share)}:`} /> : null}
       <details class="diagnosis-more">

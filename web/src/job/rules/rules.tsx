@@ -1,11 +1,12 @@
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { plural, share } from "../../format";
-import type { Finding, Job, RuleEvaluation, RuleType } from "../../model";
+import type { Finding, RuleEvaluation, RuleType } from "../../model";
 import { valueOf } from "../../query";
 import { search } from "../../router";
 import { isUnknown, RuleState } from "../../status";
 import type { View } from "../frame";
+import { isRunning } from "../view";
 import { Firings } from "./firings";
 import { countedOf, headline, rankOf } from "./order";
 import type { Findings } from "./page";
@@ -42,6 +43,8 @@ interface RuleProps {
   readonly found: readonly Finding[] | null;
   readonly type: RuleType | undefined;
   readonly chosen: boolean;
+  /** Whether it is shown with what it found. */
+  readonly open: boolean;
 }
 
 /** The row that the link names comes into view once. */
@@ -51,11 +54,11 @@ function useChosen(chosen: boolean) {
   return row;
 }
 
-function Rule({ rule, view, found, type, chosen }: RuleProps) {
-  const notes = notesOf(rule, view.job.ended_us !== null);
-  const details = detailsOf(rule);
+function Rule({ rule, view, found, type, chosen, open }: RuleProps) {
+  const notes = open ? notesOf(rule, view.job.ended_us !== null) : [];
+  const details = open || rankOf(rule) >= 3 ? detailsOf(rule) : null;
   const named = rule.rule_configuration_name === rule.rule ? null : rule.rule;
-  const issue = rule.rule_evaluation_status === "IssuesFound";
+  const issue = open && rule.rule_evaluation_status === "IssuesFound";
   const row = useChosen(chosen);
   return (
     <li ref={row} class={`rule${isUnknown(rule) ? " rule-unknown" : ""}${chosen ? " rule-chosen" : ""}`}>
@@ -73,7 +76,7 @@ function Rule({ rule, view, found, type, chosen }: RuleProps) {
         {notes.length === 0 ? null : <p class="rule-notes">{notes.join(" · ")}</p>}
         {issue && type?.advice ? <p class="rule-advice"><b>What to do:</b> {type.advice}</p> : null}
         {issue && type?.fires ? <p class="rule-notes">Fires when: {type.fires}</p> : null}
-        {found !== null && found.length > 0 ? <Firings found={found} view={view} name={rule.rule_configuration_name} /> : null}
+        {open && found !== null && found.length > 0 ? <Firings found={found} view={view} name={rule.rule_configuration_name} /> : null}
       </div>
       <button type="button" aria-label={`Parameters of ${rule.rule_configuration_name}`} onClick={() => (tunedRule.value = rule.rule_configuration_name)}>
         Parameters
@@ -82,13 +85,15 @@ function Rule({ rule, view, found, type, chosen }: RuleProps) {
   );
 }
 
+type Ranks = ReadonlyMap<string, number>;
+
 interface RulesProps {
   readonly view: View;
   readonly findings: Findings | null;
   readonly catalog: ReadonlyMap<string, RuleType>;
 }
 
-function List({ rules, view, findings, catalog }: { readonly rules: readonly RuleEvaluation[] } & RulesProps) {
+function List({ rules, ranks, view, findings, catalog }: { readonly rules: readonly RuleEvaluation[]; readonly ranks: Ranks } & RulesProps) {
   const chosen = valueOf(search.value, "show");
   return (
     <ul>
@@ -100,24 +105,30 @@ function List({ rules, view, findings, catalog }: { readonly rules: readonly Rul
           type={catalog.get(rule.rule)}
           found={findings && findings.items.filter((each) => each.rule_configuration_name === rule.rule_configuration_name)}
           chosen={chosen === rule.rule_configuration_name}
+          open={placeOf(rule, ranks) < 3}
         />
       ))}
     </ul>
   );
 }
 
-function sorted(job: Job): readonly RuleEvaluation[] {
-  return [...countedOf(job.profiler_rule_evaluation_statuses)].sort((a, b) => rankOf(a) - rankOf(b));
-}
+/** The rank by which a rule has its place: the one that it had when the rules were sorted. */
+const placeOf = (rule: RuleEvaluation, ranks: Ranks) => ranks.get(rule.rule_configuration_name) ?? rankOf(rule);
+
+const ranksOf = (rules: readonly RuleEvaluation[]): Ranks => new Map(rules.map((rule) => [rule.rule_configuration_name, rankOf(rule)]));
 
 export function Rules(props: RulesProps) {
   const { view, findings } = props;
-  const rules = sorted(view.job);
-  const judged = rules.filter((rule) => rankOf(rule) < 5);
+  const counted = countedOf(view.job.profiler_rule_evaluation_statuses);
+  // Verdicts come while somebody reads: no rule moves or grows before the reader wants it.
+  const [ranks, setRanks] = useState(() => ranksOf(counted));
+  const rules = [...counted].sort((a, b) => placeOf(a, ranks) - placeOf(b, ranks));
+  const moved = rules.filter((rule) => placeOf(rule, ranks) !== rankOf(rule)).length;
+  const judged = rules.filter((rule) => placeOf(rule, ranks) < 5);
   const open = rules.slice(judged.length);
   const chosen = valueOf(search.value, "show");
   return (
-    <section class="card rules" aria-labelledby="rules-title">
+    <section class={`card rules${isRunning(view.job) ? " rules-live" : ""}`} aria-labelledby="rules-title">
       <div class="section-head">
         <h2 id="rules-title">Rules</h2>
         {rules.length === 0 ? null : <p>{headline(rules, view.job.verdict)}</p>}
@@ -127,11 +138,20 @@ export function Rules(props: RulesProps) {
         <p class="faint">No rule judges this job. Rules are chosen when a job is created.</p>
       ) : (
         <>
-          <List rules={judged} {...props} />
+          {moved > 0 || isRunning(view.job) ? (
+            <p class="rules-moved" role="status">
+              {moved === 0 ? null : (
+                <button type="button" onClick={() => setRanks(ranksOf(counted))}>
+                  {plural(moved, "rule")} changed: sort again
+                </button>
+              )}
+            </p>
+          ) : null}
+          <List rules={judged} ranks={ranks} {...props} />
           {open.length === 0 ? null : (
             <details open={judged.length === 0 || open.some((rule) => rule.rule_configuration_name === chosen)}>
               <summary>{plural(open.length, "rule")} not judged</summary>
-              <List rules={open} {...props} />
+              <List rules={open} ranks={ranks} {...props} />
             </details>
           )}
         </>

@@ -5,6 +5,7 @@ import { loadTables } from "../lazy_parts";
 import { panelsOf } from "../panels";
 import { stallsOf, withStalls } from "../stalls";
 import { StepsLoading, TimeArea, waits } from "../time_area";
+import { isRunning } from "../view";
 import { Annotations } from "./annotations";
 import { Histogram } from "./histogram";
 import { PhaseTable } from "./phase_table";
@@ -37,6 +38,12 @@ export function Page({ view }: { readonly view: View }) {
           <>
             {stepsPanel !== null ? <Chart key="steps" panel={stepsPanel} {...shared} /> : null}
             {phases !== null ? <Chart key="phases" panel={phases} {...shared} /> : null}
+            {stepsPanel !== null && phases === null && isRunning(job) ? (
+              <>
+                <p class="card loading-chart chart-wait">The phases are drawn here once a step was seen.</p>
+                <p class="card loading-chart chart-wait">How long the steps took is drawn here once a step was seen.</p>
+              </>
+            ) : null}
             {found && found.steps > 0 ? <Histogram found={found} job={job.name} /> : null}
             {panels.map((panel) => (
               <Chart key={panel.id} panel={panel} {...shared} />
