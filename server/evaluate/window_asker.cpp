@@ -14,6 +14,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostJobs = 10'000, kMostSteps = 50'000;
+constexpr Duration kLongestStall = 1min;  // the longest slow step that is found by its end
 constexpr std::string_view kNodeFacts[] = {"allows", "gpus"};
 constexpr std::string_view kRankFacts[] = {"window_slowdown"};
 // Steps are read of the shortest of these that has enough of them.
@@ -54,6 +55,30 @@ Result<std::string> WhyUnrecorded(Connection& connection, const JobRow& job,
   return late ? std::string() : state.reason;
 }
 
+// The rhythm in the verdict of a PeriodicStall, with the number of its newest slow step; none where
+// the verdict has none, or that step is not stored.
+Result<std::optional<StallRhythm>> ReadStalls(Connection& connection, std::int64_t job_id) {
+  const auto rules = ListRuleStates(connection, job_id);
+  if (!rules) return rules.error();
+  std::optional<StallRhythm> stalls;
+  for (const RuleStateRow& rule : *rules) {
+    const bool fires = rule.status == RuleStatus::kIssuesFound;
+    if (!stalls && fires && rule.config.rule == kPeriodicStall) stalls = RhythmIn(rule.verdict);
+  }
+  if (!stalls) return stalls;
+  const auto steps = ReadSteps(connection, {.job_id = job_id,
+                                            .rank = stalls->rank,
+                                            .after_us = stalls->newest_us - kLongestStall / 1us,
+                                            .until_us = stalls->newest_us,
+                                            .most_rows = kMostSteps});
+  if (!steps) return steps.error();
+  for (const Step& step : *steps) {
+    if (ToMicros(step.start + step.wall) > stalls->newest_us + 1) continue;
+    stalls->newest_step = step.number;
+  }
+  return stalls->newest_step > 0 ? stalls : std::nullopt;
+}
+
 Result<WindowSituation> ReadSituation(Connection& connection, const JobRow& job,
                                       const std::vector<NodeRow>& nodes, Time now) {
   WindowSituation situation{.now = now,
@@ -76,6 +101,11 @@ Result<WindowSituation> ReadSituation(Connection& connection, const JobRow& job,
   if (!rules) return rules.error();
   for (const RuleStateRow& rule : *rules) {
     if (rule.status == RuleStatus::kIssuesFound) situation.fired.push_back(rule.config.rule);
+  }
+  if (std::ranges::count(situation.fired, kPeriodicStall) > 0) {
+    auto stalls = ReadStalls(connection, job.job_id);
+    if (!stalls) return stalls.error();
+    situation.stalls = *stalls;
   }
   if (ranks->empty()) return situation;
   const auto pulse = ReadPulse(connection, job.job_id, ranks->front().rank, now);

@@ -11,6 +11,10 @@ namespace {
 constexpr double kSteady = 0.25;      // steps that deviate by more have no usual length
 constexpr double kSlowerSteps = 0.2;  // steps under the profiler take longer by this, about
 constexpr Duration kHearing = 10s;    // until each rank has heard of a window
+// The slow step is the third of a window's four: the step before it says what is usual, and the
+// rule's period is rounded.
+constexpr std::int64_t kBeforeSlow = 2;
+constexpr std::int64_t kMostPeriod = std::int64_t{1} << 40, kMostNumber = std::int64_t{1} << 53;
 constexpr std::string_view kExplained[] = {
     "FrameworkOverhead",  "LowGPUUtilization", "Straggler",     "LoadBalancing",
     "StepTimeRegression", "StepTimeTrend",     "PeriodicStall", "CommunicationBottleneck",
@@ -84,6 +88,33 @@ std::string AskerOf(const WindowSituation& situation) {
   return any || asked(kEarly) ? "" : std::string(kEarly);
 }
 
+// A whole number of the object from 0 to `most`, or -1.
+std::int64_t WholeIn(const Json& object, const char* key, std::int64_t most) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return -1;
+  const auto number = found->get<double>();
+  return number >= 0 && number <= double(most) ? std::llround(number) : -1;
+}
+
+bool IsTrue(const Json& object, const char* key) {
+  return object.value(key, Json()) == Json(true);
+}
+
+double CostIn(const Json& rhythm) {
+  const Json cost = rhythm.value("cost", Json());
+  return cost.is_number() ? cost.get<double>() : 0;
+}
+
+// The first step from `earliest` on with which a window has the next slow step in it; `earliest`
+// where the newest steps are before the stall, as in a job that counts its steps anew.
+std::int64_t BeforeSlowStep(const StallRhythm& stalls, std::int64_t newest, std::int64_t earliest) {
+  if (stalls.newest_step > newest || stalls.every_steps <= kBeforeSlow + 1) return earliest;
+  const std::int64_t ahead = earliest + kBeforeSlow - stalls.newest_step;
+  const std::int64_t periods =
+      std::max<std::int64_t>(1, (ahead + stalls.every_steps - 1) / stalls.every_steps);
+  return stalls.newest_step + periods * stalls.every_steps - kBeforeSlow;
+}
+
 Duration MedianOf(std::vector<Duration>& values) {
   const auto middle = values.begin() + std::ssize(values) / 2;
   std::ranges::nth_element(values, middle);
@@ -91,6 +122,26 @@ Duration MedianOf(std::vector<Duration>& values) {
 }
 
 }  // namespace
+
+std::optional<StallRhythm> RhythmIn(const Json& verdict) {
+  std::optional<StallRhythm> costliest;
+  double cost = -1;
+  const Json evidence = verdict.is_object() ? verdict.value("evidence", Json()) : Json();
+  const Json ranks = evidence.is_object() ? evidence.value("ranks", Json()) : Json();
+  for (const Json& rank : ranks.is_array() ? ranks : Json::array()) {
+    const Json rhythms = rank.is_object() ? rank.value("rhythms", Json()) : Json();
+    for (const Json& rhythm : rhythms.is_array() ? rhythms : Json::array()) {
+      if (!rhythm.is_object() || !IsTrue(rhythm, "fires") || !IsTrue(rhythm, "active")) continue;
+      const std::int64_t number = WholeIn(rank, "rank", 1'048'575);
+      const std::int64_t every = WholeIn(rhythm, "every_steps", kMostPeriod);
+      const std::int64_t ended = WholeIn(rhythm, "to_us", kMostNumber);
+      if (number < 0 || every < 1 || ended < 0 || CostIn(rhythm) <= cost) continue;
+      cost = CostIn(rhythm);
+      costliest = StallRhythm{static_cast<int>(number), every, ended, 0};
+    }
+  }
+  return costliest;
+}
 
 bool IsExplainedByWindow(std::string_view rule) {
   return std::ranges::find(kExplained, rule) != std::end(kExplained);
@@ -126,9 +177,20 @@ WindowChoice ChooseWindow(const WindowSituation& situation) {
   const double ahead =
       ToSeconds(std::max(situation.now - situation.steps.newest_end, Duration(0)) + kHearing) /
       std::max(ToSeconds(situation.steps.median), 1e-6);
-  return {.start_step = situation.steps.newest + 2 + std::llround(std::ceil(ahead)),
-          .asked_by = by,
-          .note = ""};
+  const std::int64_t earliest =
+      situation.steps.newest + 2 + static_cast<std::int64_t>(std::llround(std::ceil(ahead)));
+  if (by != kPeriodicStall || !situation.stalls) {
+    return {.start_step = earliest, .asked_by = by, .note = ""};
+  }
+  const std::int64_t first = BeforeSlowStep(*situation.stalls, situation.steps.newest, earliest);
+  const double away = double(first - situation.steps.newest) * ToSeconds(situation.steps.median);
+  if (away > ToSeconds(kFurthest)) {
+    return refused(
+        Format("the next slow step is about step {}, {:.0f} s ahead; one within {} is "
+               "asked for",
+               first + kBeforeSlow, away, ToText(kFurthest)));
+  }
+  return {.start_step = first, .asked_by = by, .note = ""};
 }
 
 }  // namespace stepscope

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/model/step.h"
 #include "server/store/jobs/window_costs.h"
 
@@ -19,10 +20,14 @@ namespace stepscope {
 inline constexpr std::int64_t kAutomaticSteps = 4;
 inline constexpr std::int64_t kEarlyAfter = 20;     // steps that an early window waits for
 inline constexpr Duration kBetweenWindows = 10min;  // from one automatic window to the next
-inline constexpr double kWindowBudget = 0.003;      // the share of the job's time that all may cost
+// While a window waits for its steps nobody else can ask for one, so one for a slow step that is
+// further away is asked for later.
+inline constexpr Duration kFurthest = 2min;
+inline constexpr double kWindowBudget = 0.003;  // the share of the job's time that all may cost
 inline constexpr Duration kFirstCost = 100ms,
                           kFirstCostOnGpu = 1s;  // a guess, before one was measured
 inline constexpr std::string_view kEarly = "early";
+inline constexpr std::string_view kPeriodicStall = "PeriodicStall";
 
 // How steps went lately, of one rank.
 struct StepPulse {
@@ -34,13 +39,25 @@ struct StepPulse {
 };
 StepPulse PulseOf(std::span<const Step> steps);
 
+// Slow steps that recur, as PeriodicStall found them.
+struct StallRhythm {
+  int rank = 0;
+  std::int64_t every_steps = 0;  // from one to the next
+  std::int64_t newest_us = 0;    // the newest one ended
+  std::int64_t newest_step = 0;  // its number; the caller finds the step that ended then
+};
+// The costliest rhythm that goes on, in a verdict of PeriodicStall without its step; none where the
+// verdict has none, or is not what the rule writes.
+std::optional<StallRhythm> RhythmIn(const Json& verdict);
+
 struct WindowSituation {
   Time now{}, began{};  // the job began
   StepPulse steps{};
   std::vector<WindowCost> windows{};  // see ListWindowCosts
   std::string unrecorded{};  // why the newest automatic window has no trace, when it is over
-  std::vector<std::string> fired{};  // rules that fire now, by name
-  std::string slowdown{};            // what a rank says of its steps since a window
+  std::vector<std::string> fired{};     // rules that fire now, by name
+  std::optional<StallRhythm> stalls{};  // known where PeriodicStall fires
+  std::string slowdown{};               // what a rank says of its steps since a window
   bool gpus = false;
 };
 

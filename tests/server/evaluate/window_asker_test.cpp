@@ -83,5 +83,51 @@ TEST_F(WindowAskerTest, SaysWhyItDoesNot) {
   EXPECT_NE(note.find("0.3 % of the job's time"), std::string::npos) << note;
 }
 
+// Steps of 200 ms of which each 50th takes 2 s longer; PeriodicStall fires.
+TEST_F(WindowAskerTest, ForSlowStepsThatRecurItAsksForTheNext) {
+  Scenario scenario = Even();
+  scenario.stretches = {{2'000, 50, 50}};
+  Job job = MakeJob(scenario);
+  Time start = job.origin + 2s;
+  for (Step& step : job.ranks[0].steps) {
+    if (step.number % 50 == 49) step.wall += 2s;
+    step.start = start;
+    start += step.wall;
+  }
+  StoredJob stored(*connection_, job);
+  const Time now = job.origin + 400s;
+  stored.StoreUntil(now);
+  Allow(stored, R"(["spans", "window", "automatic"])", now);
+  const Step* slow = nullptr;
+  for (const Step& step : job.ranks[0].steps) {
+    if (step.number % 50 == 49 && step.start + step.wall < now) slow = &step;
+  }
+  ASSERT_NE(slow, nullptr);
+  const Json verdict = {{"evidence",
+                         {{"ranks",
+                           {{{"rank", 0},
+                             {"rhythms",
+                              {{{"every_steps", 50},
+                                {"cost", 0.16},
+                                {"fires", true},
+                                {"active", true},
+                                {"to_us", ToMicros(slow->start + slow->wall)}}}}}}}}}};
+  const auto fires = connection_->Query(
+      "update rule_states set status = $2, verdict = $3 from rule_configs c "
+      "where rule_states.job_id = $1 and c.job_id = $1 and c.rule = 'PeriodicStall' "
+      "and rule_states.rule_config_id = c.rule_config_id",
+      {stored.job_id(), std::string(ToText(RuleStatus::kIssuesFound)), Dump(verdict)});
+  ASSERT_TRUE(fires.ok()) << fires.error().message;
+  test::FakeClock clock(now);
+  WindowAsker asker(clock);
+  const Status considered = asker.Consider(*connection_, stored.job_id());
+  ASSERT_TRUE(considered.ok()) << considered.error().message;
+  const auto windows = Windows(stored);
+  ASSERT_EQ(windows.size(), 1u) << *ReadWindowNote(*connection_, stored.job_id());
+  EXPECT_EQ(windows[0].asked_by, "PeriodicStall");
+  EXPECT_EQ((windows[0].start_step + 2) % 50, 49) << windows[0].start_step;
+  EXPECT_GT(windows[0].start_step, slow->number);
+}
+
 }  // namespace
 }  // namespace stepscope::scenarios

@@ -96,6 +96,98 @@ TEST(WindowChoice, ARefusalAndASlowdownEndThem) {
   EXPECT_EQ(NoteOf(situation), situation.slowdown);
 }
 
+// Three hours in, PeriodicStall fires: slow steps come every 250 steps, the newest was 5,749.
+WindowSituation Stalling() {
+  WindowSituation situation = Steady();
+  situation.began = kNow - 3h;
+  situation.windows = {Window(1, "early", 1h, 1, 0.3)};
+  situation.fired = {"PeriodicStall"};
+  situation.stalls = StallRhythm{0, 250, ToMicros(kNow - 25s), 5'749};
+  return situation;
+}
+
+TEST(WindowChoice, OfSlowStepsThatRecurItHasTheNextThatCanBeHeardOf) {
+  WindowSituation situation = Stalling();
+  WindowChoice choice = ChooseWindow(situation);
+  EXPECT_EQ(choice.asked_by, "PeriodicStall");
+  EXPECT_EQ(choice.start_step, 6'249 - 2) << "5,999 comes before agents have heard of it";
+  situation.stalls->newest_step = 5'854;
+  EXPECT_EQ(ChooseWindow(situation).start_step, 6'104 - 2) << "6,102 is the first that is heard of";
+  situation.stalls->newest_step = 5'853;
+  EXPECT_EQ(ChooseWindow(situation).start_step, 6'353 - 2);
+  situation.fired = {"Straggler", "PeriodicStall"};
+  EXPECT_EQ(ChooseWindow(situation).start_step, 6'102) << "Straggler's steps are all alike";
+}
+
+TEST(WindowChoice, ASlowStepThatIsFarAwayIsWaitedFor) {
+  WindowSituation situation = Stalling();
+  situation.stalls->every_steps = 5'000;
+  EXPECT_EQ(NoteOf(situation),
+            "the next slow step is about step 10749, 477 s ahead; one within 2 min is asked for");
+  situation.steps.newest = 9'600;
+  EXPECT_EQ(ChooseWindow(situation).start_step, 10'747);
+}
+
+TEST(WindowChoice, ARhythmThatHelpsNothingChangesNothing) {
+  WindowSituation situation = Stalling();
+  situation.stalls->newest_step = 90'000;
+  EXPECT_EQ(ChooseWindow(situation).start_step, 6'102) << "the job counts its steps anew";
+  situation = Stalling();
+  situation.stalls->every_steps = 3;
+  EXPECT_EQ(ChooseWindow(situation).start_step, 6'102) << "any window has one";
+  situation.stalls.reset();
+  EXPECT_EQ(ChooseWindow(situation).start_step, 6'102);
+}
+
+TEST(WindowChoice, TheCostliestRhythmThatGoesOnIsReadFromTheVerdict) {
+  const auto rhythm = [](int every, double cost, bool fires, bool active) {
+    return Json{{"every_steps", every},
+                {"cost", cost},
+                {"fires", fires},
+                {"active", active},
+                {"to_us", 1'000 + every}};
+  };
+  const Json verdict = {
+      {"evidence",
+       {{"ranks",
+         {{{"rank", 2}, {"rhythms", {rhythm(9, 0.9, false, true), rhythm(50, 0.1, true, true)}}},
+          {{"rank", 5}, {"rhythms", {rhythm(8, 0.8, true, false), rhythm(70, 0.2, true, true)}}},
+          {{"rank", 7}, {"rhythms", Json::array()}}}}}}};
+  const auto found = RhythmIn(verdict);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 5);
+  EXPECT_EQ(found->every_steps, 70);
+  EXPECT_EQ(found->newest_us, 1'070);
+}
+
+TEST(WindowChoice, AVerdictThatTheRuleDidNotWriteHasNoRhythm) {
+  const char* const verdicts[] = {
+      "null",
+      "[]",
+      "{}",
+      R"({"evidence": 3})",
+      R"({"evidence": {"ranks": {"rank": 1}}})",
+      R"({"evidence": {"ranks": [1, null, {"rank": 0}, {"rank": 0, "rhythms": [2, "x", {}]}]}})",
+  };
+  for (const char* text : verdicts) EXPECT_FALSE(RhythmIn(*ParseJson(text))) << text;
+  const char* const rhythms[] = {
+      R"("every_steps": -4, "to_us": 9)",
+      R"("every_steps": 1e300, "to_us": 9)",
+      R"("every_steps": "7", "to_us": 9)",
+      R"("every_steps": 7, "to_us": -9)",
+      R"("every_steps": 7)",
+      R"("every_steps": 0, "to_us": 9)",
+  };
+  for (const char* rhythm : rhythms) {
+    const std::string text =
+        R"({"evidence": {"ranks": [{"rank": 0, "rhythms": [{"fires": true, "active": true, )" +
+        std::string(rhythm) + "}]}]}}";
+    const auto verdict = ParseJson(text);
+    ASSERT_TRUE(verdict.ok()) << text;
+    EXPECT_FALSE(RhythmIn(*verdict)) << text;
+  }
+}
+
 TEST(WindowChoice, APulseIsOfMedians) {
   std::vector<Step> steps;
   for (int i = 0; i < 21; ++i) {
