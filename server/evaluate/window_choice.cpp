@@ -93,7 +93,7 @@ std::int64_t WholeIn(const Json& object, const char* key, std::int64_t most) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number()) return -1;
   const auto number = found->get<double>();
-  return number >= 0 && number <= double(most) ? std::llround(number) : -1;
+  return number >= 0 && number <= static_cast<double>(most) ? std::llround(number) : -1;
 }
 
 bool IsTrue(const Json& object, const char* key) {
@@ -183,7 +183,8 @@ WindowChoice ChooseWindow(const WindowSituation& situation) {
     return {.start_step = earliest, .asked_by = by, .note = ""};
   }
   const std::int64_t first = BeforeSlowStep(*situation.stalls, situation.steps.newest, earliest);
-  const double away = double(first - situation.steps.newest) * ToSeconds(situation.steps.median);
+  const double away =
+      static_cast<double>(first - situation.steps.newest) * ToSeconds(situation.steps.median);
   if (away > ToSeconds(kFurthest)) {
     return refused(
         Format("the next slow step is about step {}, {:.0f} s ahead; one within {} is "
