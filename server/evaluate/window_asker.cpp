@@ -17,28 +17,12 @@ constexpr std::size_t kMostJobs = 10'000, kMostSteps = 50'000;
 constexpr Duration kLongestStall = 1min;  // the longest slow step that is found by its end
 constexpr std::string_view kNodeFacts[] = {"allows", "gpus"};
 constexpr std::string_view kRankFacts[] = {"window_slowdown"};
-// Steps are read of the shortest of these that has enough of them.
-constexpr Duration kLookBack[] = {15s, 2min, 1h};
 
 bool HasGpus(const std::vector<NodeRow>& nodes) {
   return std::ranges::any_of(nodes, [](const NodeRow& node) {
     const auto gpus = node.facts.find("gpus");
     return gpus != node.facts.end() && gpus->is_array() && !gpus->empty();
   });
-}
-
-Result<StepPulse> ReadPulse(Connection& connection, std::int64_t job_id, int rank, Time now) {
-  StepPulse pulse;
-  for (const Duration back : kLookBack) {
-    const auto steps = ReadSteps(connection, {.job_id = job_id,
-                                              .rank = rank,
-                                              .after_us = ToMicros(now - back),
-                                              .most_rows = kMostSteps});
-    if (!steps) return steps.error();
-    pulse = PulseOf(*steps);
-    if (pulse.count >= static_cast<std::size_t>(kEarlyAfter)) break;
-  }
-  return pulse;
 }
 
 // Why the newest window that the service asked for has no trace; "" where it has one, is open, or

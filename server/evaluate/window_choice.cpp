@@ -10,7 +10,6 @@ namespace {
 
 constexpr double kSteady = 0.25;      // steps that deviate by more have no usual length
 constexpr double kSlowerSteps = 0.2;  // steps under the profiler take longer by this, about
-constexpr Duration kHearing = 10s;    // until each rank has heard of a window
 // The slow step is the third of a window's four: the step before it says what is usual, and the
 // rule's period is rounded.
 constexpr std::int64_t kBeforeSlow = 2;
@@ -115,12 +114,6 @@ std::int64_t BeforeSlowStep(const StallRhythm& stalls, std::int64_t newest, std:
   return stalls.newest_step + periods * stalls.every_steps - kBeforeSlow;
 }
 
-Duration MedianOf(std::vector<Duration>& values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 }  // namespace
 
 std::optional<StallRhythm> RhythmIn(const Json& verdict) {
@@ -147,23 +140,6 @@ bool IsExplainedByWindow(std::string_view rule) {
   return std::ranges::find(kExplained, rule) != std::end(kExplained);
 }
 
-StepPulse PulseOf(std::span<const Step> steps) {
-  StepPulse pulse;
-  if (steps.empty()) return pulse;
-  std::vector<Duration> walls, differences;
-  for (const Step& step : steps) walls.push_back(step.wall);
-  pulse.count = steps.size();
-  pulse.newest = steps.back().number;
-  pulse.newest_end = steps.back().start + steps.back().wall;
-  pulse.median = MedianOf(walls);
-  for (const Step& step : steps) {
-    differences.push_back(std::max(step.wall - pulse.median, pulse.median - step.wall));
-  }
-  const double median = ToSeconds(pulse.median);
-  pulse.deviation = median > 0 ? ToSeconds(MedianOf(differences)) / median : 0;
-  return pulse;
-}
-
 WindowChoice ChooseWindow(const WindowSituation& situation) {
   const std::string by = AskerOf(situation);
   if (by.empty()) return {};
@@ -174,11 +150,7 @@ WindowChoice ChooseWindow(const WindowSituation& situation) {
   }
   if (std::string reason = WhyNotYet(situation); !reason.empty()) return refused(reason);
   if (std::string reason = WhyTooDear(situation); !reason.empty()) return refused(reason);
-  const double ahead =
-      ToSeconds(std::max(situation.now - situation.steps.newest_end, Duration(0)) + kHearing) /
-      std::max(ToSeconds(situation.steps.median), 1e-6);
-  const std::int64_t earliest =
-      situation.steps.newest + 2 + static_cast<std::int64_t>(std::llround(std::ceil(ahead)));
+  const std::int64_t earliest = EarliestStep(situation.steps, situation.now);
   if (by != kPeriodicStall || !situation.stalls) {
     return {.start_step = earliest, .asked_by = by, .note = ""};
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/model/step.h"
+#include "server/evaluate/step_pulse.h"
 #include "server/store/jobs/window_costs.h"
 
 namespace stepscope {
@@ -18,7 +18,6 @@ namespace stepscope {
 // asks.
 
 inline constexpr std::int64_t kAutomaticSteps = 4;
-inline constexpr std::int64_t kEarlyAfter = 20;     // steps that an early window waits for
 inline constexpr Duration kBetweenWindows = 10min;  // from one automatic window to the next
 // While a window waits for its steps nobody else can ask for one, so one for a slow step that is
 // further away is asked for later.
@@ -28,16 +27,6 @@ inline constexpr Duration kFirstCost = 100ms,
                           kFirstCostOnGpu = 1s;  // a guess, before one was measured
 inline constexpr std::string_view kEarly = "early";
 inline constexpr std::string_view kPeriodicStall = "PeriodicStall";
-
-// How steps went lately, of one rank.
-struct StepPulse {
-  std::int64_t newest = -1;  // its number
-  Time newest_end{};
-  std::size_t count = 0;  // steps that were looked at
-  Duration median{};
-  double deviation = 0;  // median of the differences from the median, as a share of it
-};
-StepPulse PulseOf(std::span<const Step> steps);
 
 // Slow steps that recur, as PeriodicStall found them.
 struct StallRhythm {

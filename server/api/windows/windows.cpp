@@ -10,6 +10,7 @@
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
 #include "server/api/windows/window_json.h"
+#include "server/evaluate/step_pulse.h"
 #include "server/store/annotations/span_blocks.h"
 #include "server/store/jobs/window_costs.h"
 
@@ -40,13 +41,30 @@ OrderedJson ToJson(const SpanRow& span) {
   return json;
 }
 
+// The first step that agents can still be asked for, by the rank with the lowest number.
+Result<std::int64_t> NextStep(Connection& connection, const JobRow& job, Time now) {
+  const auto ranks = ListRanks(connection, job.job_id, {});
+  if (!ranks) return ranks.error();
+  StepPulse pulse;
+  if (!ranks->empty()) {
+    const auto read = ReadPulse(connection, job.job_id, ranks->front().rank, now);
+    if (!read) return read.error();
+    pulse = *read;
+  }
+  if (pulse.count == 0) {
+    return Conflict("no step of the job came within an hour: say at which start_step to begin");
+  }
+  return EarliestStep(pulse, now);
+}
+
 Result<Reply> AskForOneWindow(const Api& api, Connection& connection, const Request& request,
                               const PathParameters& path) {
   const Query query(request, {});
   Body body(request);
   const Json& root = body.root();
+  if (request.body.empty()) body.Note("", "is missing; {} asks for the next step");
   body.AllowOnly(root, "", {"what", "start_step", "num_steps"});
-  const std::int64_t start_step = body.Integer(root, "", "start_step", 0, kMostStep, -1);
+  std::int64_t start_step = body.Integer(root, "", "start_step", 0, kMostStep, -1);
   const std::int64_t num_steps = body.Integer(root, "", "num_steps", 1, kMostWindowSteps, 1);
   const std::string what = root.contains("what") ? body.Text(root, "", "what", 63) : "annotations";
   if (!query.faults().empty()) return query.Refusal(request);
@@ -57,12 +75,17 @@ Result<Reply> AskForOneWindow(const Api& api, Connection& connection, const Requ
   if (body.faults().empty() && operators && num_steps > kMostOperatorSteps) {
     body.Note("/num_steps", Format("must be 1 to {} for operators", kMostOperatorSteps));
   }
-  if (body.faults().empty() && start_step < 0) body.Note("/start_step", "is missing");
   if (!body.faults().empty()) return body.Refusal(request);
 
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();
-  const std::int64_t now_us = ToMicros(api.clock.Now());
+  const Time now = api.clock.Now();
+  const std::int64_t now_us = ToMicros(now);
+  if (start_step < 0) {
+    const auto next = NextStep(connection, *job, now);
+    if (!next) return next.error();
+    start_step = *next;
+  }
   const auto asked =
       AskForWindow(connection, job->job_id, {start_step, num_steps, operators}, now_us);
   if (!asked) return asked.error();

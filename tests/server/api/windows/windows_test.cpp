@@ -97,10 +97,23 @@ TEST_F(WindowsTest, IsRefusedWhereNobodyRecords) {
   EXPECT_EQ(service_.GetJson(kWindows)["total"], 0);
 }
 
+TEST_F(WindowsTest, WithoutAFirstStepItIsTheNextThatAgentsHearOfInTime) {
+  Start();
+  const char* soon = R"({"num_steps":3})";
+  ExpectProblem(service_.Post(kWindows, soon), 409, "conflict", "say at which start_step");
+  const std::int64_t now_us = ToMicros(SystemClock().Now());
+  Push(agent_.Steps(0, now_us - 20 * kSecondUs, std::vector<std::int64_t>(40, 500), 0));
+  const Json window = ApiService::JsonOf(service_.Post(kWindows, soon));
+  EXPECT_EQ(window["num_steps"], 3) << window;
+  // Step 40 ends now, and ten seconds have 20 more.
+  EXPECT_GE(window["start_step"], 62);
+  EXPECT_LE(window["start_step"], 100);
+}
+
 TEST_F(WindowsTest, WrongRequestsChangeNothing) {
   Start();
   for (const char* body :
-       {"", "{}", R"({"num_steps":1})", R"({"start_step":-1})", R"({"start_step":"1"})",
+       {"", "[]", R"({"start_step":-1})", R"({"start_step":"1"})",
         R"({"start_step":1,"num_steps":0})", R"({"start_step":1,"num_steps":1001})",
         R"({"start_step":9007199254740993})", R"({"start_step":1,"what":"kernels"})",
         R"({"start_step":1,"num_steps":9,"what":"operators"})", R"({"start_step":1,"what":7})",
