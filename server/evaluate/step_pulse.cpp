@@ -15,10 +15,11 @@ constexpr std::size_t kMostRead = 50'000;
 constexpr Duration kLookBack[] = {15s, 2min, 1h};
 constexpr Duration kHearing = 10s;  // until each rank has heard of a window
 
-Duration MedianOf(std::vector<Duration>& values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::ranges::nth_element(values, middle);
-  return *middle;
+// `share` of the values are no greater.
+Duration Quantile(std::vector<Duration>& values, double share) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * double(values.size()));
+  std::ranges::nth_element(values, place);
+  return *place;
 }
 
 }  // namespace
@@ -31,12 +32,13 @@ StepPulse PulseOf(std::span<const Step> steps) {
   pulse.count = steps.size();
   pulse.newest = steps.back().number;
   pulse.newest_end = steps.back().start + steps.back().wall;
-  pulse.median = MedianOf(walls);
+  pulse.median = Quantile(walls, 0.5);
+  pulse.quick = Quantile(walls, 0.1);
   for (const Step& step : steps) {
     differences.push_back(std::max(step.wall - pulse.median, pulse.median - step.wall));
   }
   const double median = ToSeconds(pulse.median);
-  pulse.deviation = median > 0 ? ToSeconds(MedianOf(differences)) / median : 0;
+  pulse.deviation = median > 0 ? ToSeconds(Quantile(differences, 0.5)) / median : 0;
   return pulse;
 }
 
@@ -55,7 +57,7 @@ Result<StepPulse> ReadPulse(Connection& connection, std::int64_t job_id, int ran
 
 std::int64_t EarliestStep(const StepPulse& steps, Time now) {
   const double ahead = ToSeconds(std::max(now - steps.newest_end, Duration(0)) + kHearing) /
-                       std::max(ToSeconds(steps.median), 1e-6);
+                       std::max(ToSeconds(steps.quick), 1e-6);
   return steps.newest + 2 + static_cast<std::int64_t>(std::llround(std::ceil(ahead)));
 }
 

@@ -156,7 +156,8 @@ def test_killed_at_random_nothing_is_lost_or_doubled(world):
             dice.choice((kill_service, kill_backend, kill_postgres, kill_agent))(world, agent, dice)
         goal = pusher.acknowledged + 20
         wait_for(lambda: pusher.acknowledged > goal or pusher.ended.is_set(), "pushes after the last kill")
-        # The agent's frames go on arriving too.
+        # The agent's frames go on arriving too. PostgreSQL may still recover from the last kill: a push was answered before it.
+        wait_for(lambda: service.get("/readyz")[0] == 200, "the service is ready after the last kill")
         stored = lambda: int(service.sql(AGENT_STORED)[0][0])
         after = stored()
         wait_for(lambda: stored() > after, "frames of the agent after the last kill")

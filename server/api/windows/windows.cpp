@@ -51,8 +51,9 @@ Result<std::int64_t> NextStep(Connection& connection, const JobRow& job, Time no
     if (!read) return read.error();
     pulse = *read;
   }
-  if (pulse.count == 0) {
-    return Conflict("no step of the job came within an hour: say at which start_step to begin");
+  if (pulse.count < kLeastKnown) {
+    return Conflict(Format("{} of {} steps came within an hour: say at which start_step to begin",
+                           pulse.count, kLeastKnown));
   }
   return EarliestStep(pulse, now);
 }

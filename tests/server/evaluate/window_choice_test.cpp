@@ -15,7 +15,7 @@ WindowSituation Steady() {
   WindowSituation situation;
   situation.now = kNow;
   situation.began = kNow - 10min;
-  situation.steps = {5'980, kNow - 2s, 150, 100ms, 0.02};
+  situation.steps = {5'980, kNow - 2s, 150, 100ms, 100ms, 0.02};
   return situation;
 }
 WindowCost Window(std::int64_t id, const char* by, Duration ago, int ranks, double cost) {
@@ -199,6 +199,17 @@ TEST(WindowChoice, APulseIsOfMedians) {
   EXPECT_EQ(pulse.median, 111ms);
   EXPECT_NEAR(pulse.deviation, 0.045, 0.01);
   EXPECT_EQ(PulseOf({}).newest, -1);
+}
+
+// At the start of a job most of the few steps take long, and those to come do not.
+TEST(WindowChoice, TheFirstStepThatIsHeardOfIsByTheQuickSteps) {
+  std::vector<Step> steps;
+  for (int i = 0; i < 8; ++i) {
+    steps.push_back({.number = i, .start = kNow + i * 1s, .wall = i < 6 ? 900ms : 100ms});
+  }
+  const StepPulse pulse = PulseOf(steps);
+  EXPECT_EQ(pulse.quick, 100ms);
+  EXPECT_EQ(EarliestStep(pulse, pulse.newest_end), 7 + 2 + 100);
 }
 
 }  // namespace
