@@ -26,6 +26,6 @@ def test_gpus_of_the_node_are_described_and_sampled(service):
             enough = code == 200 and len(answer["series"]) == 4 and all(len(each["times_us"]) > 4 for each in answer["series"])
             return answer["series"] if enough else None
 
-        means = {(each["metric"], each["device"], each["unit"]): set(each["mean"]) for each in wait_for(series, "four series with samples")}
+        means = {(each["metric"], each["device"], each["unit"]): set(each["mean"]) - {None} for each in wait_for(series, "four series with samples")}  # a busy machine leaves gaps
         assert means[("gpu_util_percent", "gpu1", "%")] == {97}
         assert means[("gpu_temperature_celsius", "gpu0", "°C")] == {66}

@@ -94,12 +94,12 @@ const lines = (metrics: readonly string[], labels: readonly string[], how: Fold)
 const inCores = (traces: readonly Trace[]): readonly Trace[] =>
   traces.map((trace) => ({ ...trace, mean: trace.mean.map((value) => (value === null ? null : value / 100)) }));
 
-const kProcesses = ["process_thread_cpu_percent", "process_thread_waiting_percent", "process_cpu_percent", "process_loaders_cpu_percent"];
+const kProcesses = ["process_thread_cpu_percent", "process_cpu_percent", "process_loaders_cpu_percent"];
 const kWork = ["gpu_sm_active_percent", "gpu_tensor_active_percent", "gpu_dram_active_percent"];
 const kSlowed = ["gpu_power_throttle_percent", "gpu_thermal_throttle_percent"];
 const kPressure = ["pressure_cpu_percent", "pressure_memory_percent", "pressure_io_percent"];
 const kMemory = ["memory_available_bytes", "memory_shared_bytes"];
-const kGroupMemory = ["cgroup_memory_bytes", "cgroup_memory_anon_bytes", "cgroup_memory_limit_bytes"];
+const kGroupMemory = ["cgroup_memory_bytes", "cgroup_memory_limit_bytes"];
 
 interface Row {
   readonly id: string;
@@ -175,12 +175,12 @@ const kRows: readonly Row[] = [
   throughput("nfs", "NFS", "nfs", kReadWrite, "mounts"),
   {
     id: "processes", title: "Cores in use by ranks", unit: "", metrics: kProcesses, rare: true,
-    traces: (source) => inCores(lines(kProcesses, ["Training thread", "Training thread, waiting for a core", "All processes", "Loaders"], mean)(source)),
+    traces: (source) => inCores(lines(kProcesses, ["Training thread", "All processes", "Loaders"], mean)(source)),
     note: () => "mean of all ranks",
   },
   perDevice("evaluating", "Ranks in evaluation", "%", "rank_evaluating_percent", "Evaluating", "time in which a rank evaluated, about 10 s late", kRare),
   perDevice("rankmemory", "GPU memory of ranks", "bytes", "process_gpu_memory_bytes", "Held", "on all GPUs together", kRare),
-  perMetric("groupmemory", "Control group, memory", "bytes", kGroupMemory, ["In use, cached files too", "Held by processes", "Limit"], "mean of all nodes"),
+  perMetric("groupmemory", "Control group, memory", "bytes", kGroupMemory, ["In use, cached files too", "Limit"], "mean of all nodes"),
   perDevice("groupcpu", "Control group, CPU quota used up", "%", "cgroup_throttled_percent", "Throttled", "of its scheduling periods", kRare),
   throughput("groupio", "Control group, disk", "cgroup", kReadWrite, "nodes"),
   perMetric("pressure", "Pressure", "%", kPressure, ["CPU", "Memory", "Disk"], "time in which some task waited", {}),

@@ -12,7 +12,7 @@ export interface CustomMetricNames {
 export type SeriesCounts = ReadonlyMap<string, number>;
 
 const kPrefix = "user.";
-export const kMostCharted = 21;
+export const kMostCharted = 23;
 /** The limit for custom metrics: all charts of a page are one call, and an answer has at most 2,000 series. */
 const kMostSeries = 400;
 
