@@ -14,6 +14,7 @@ import pytest
 from tests.support.service import ROOT, free_port, program
 
 PYTHON = shlex.split(os.environ.get("STEPSCOPE_TORCH_PYTHON", ""))
+FROM_ROOT = f'if [ -n "$STEPSCOPE_JOB" ]; then script="$PWD/$1"; shift; set -- "$script" "$@"; cd {shlex.quote(str(ROOT))}; fi\n'
 PAGE = (ROOT / "docs/windows.md").read_text()
 
 
@@ -34,11 +35,11 @@ def programs(folder, port):
     words = {
         "stepscope-server": f'{shlex.quote(str(program("stepscope-server")))} "$@" --listen 127.0.0.1:{port}',
         "stepscope-agent": f'{shlex.quote(str(program("stepscope-agent")))} "$@"',
-        "python3": f'{shlex.join(PYTHON)} "$@"',
+        "python3": f'{shlex.join(PYTHON)} "$@"',  # below an agent from the root of the repository, which it must see for the hooks
     }
     for name, command in words.items():
         path = folder / name
-        path.write_text(f"#!/bin/sh\nexec {command}\n")
+        path.write_text(f"#!/bin/sh\n{FROM_ROOT if name == 'python3' else ''}exec {command}\n")
         path.chmod(0o755)
     return folder
 
