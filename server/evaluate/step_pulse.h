@@ -25,10 +25,10 @@ StepPulse PulseOf(std::span<const Step> steps);
 // Reads the newest steps of the rank, of the last hour at most.
 Result<StepPulse> ReadPulse(Connection& connection, std::int64_t job_id, int rank, Time now);
 
+inline constexpr std::size_t kLeastKnown = 8;  // steps; the first ones of a job take long
 // The number of the first step that begins late enough for each rank to hear of a window before it,
 // if steps are no quicker than the quick ones were. Of fewer than kLeastKnown steps that is not
-// known: the first ones take long.
-inline constexpr std::size_t kLeastKnown = 8;
+// known.
 std::int64_t EarliestStep(const StepPulse& steps, Time now);
 
 }  // namespace stepscope
