@@ -286,6 +286,8 @@ test('webhooks are made, shown without their secret, tested and deleted; message
   assert.equal((await ask('post', '/api/v1/webhooks', {body: {url}})).status, 409);
   assert.equal((await ask('get', '/api/v1/webhooks')).json.items.length, 1);
   assert.equal((await ask('get', '/api/v1/webhooks/{id}', hook)).json.url, url);
+  const changed = await ask('patch', '/api/v1/webhooks/{id}', {...hook, body: {events: ['rule.issues_found'], after_seconds: 60}});
+  assert.deepEqual([changed.status, changed.json.after_seconds], [200, 60]);
   const sent = await ask('post', '/api/v1/webhooks/{id}/test', hook);
   assert.equal(sent.status, 202);
   await until(async () => (await ask('get', '/api/v1/deliveries')).json.items[0].state === 'delivered');

@@ -87,6 +87,14 @@ std::int64_t Body::Integer(const Json& object, const std::string& pointer, const
   return fallback;
 }
 
+bool Body::Bool(const Json& object, const std::string& pointer, const char* name, bool fallback) {
+  const Json* member = Find(object, name);
+  if (!member) return fallback;
+  if (member->is_boolean()) return member->get<bool>();
+  Note(Format("{}/{}", pointer, name), "true or false is wanted");
+  return fallback;
+}
+
 Json Body::Object(const Json& object, const std::string& pointer, const char* name) {
   const Json* member = Find(object, name);
   if (!member) return Json::object();

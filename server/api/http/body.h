@@ -31,6 +31,7 @@ class Body {
                    std::size_t most);
   std::int64_t Integer(const Json& object, const std::string& pointer, const char* name,
                        std::int64_t least, std::int64_t most, std::int64_t fallback);
+  bool Bool(const Json& object, const std::string& pointer, const char* name, bool fallback);
   Json Object(const Json& object, const std::string& pointer, const char* name);
   Json Array(const Json& object, const std::string& pointer, const char* name, std::size_t most);
 

@@ -4,6 +4,7 @@
 #include "server/api/http/find_job.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/nearest.h"
 #include "core/base/text.h"
@@ -53,24 +54,29 @@ std::string FaultOf(std::string_view event) {
                 DidYouMean(NearestWords(known, rule)));
 }
 
-void ReadEvents(Body& body, WebhookRow& webhook) {
+std::vector<std::string> ReadEvents(Body& body) {
+  std::vector<std::string> read;
   const Json events = body.Array(body.root(), "", "events", kMostEvents);
   for (std::size_t at = 0; at < events.size(); ++at) {
     const std::string pointer = Format("/events/{}", at);
     const std::string event = events[at].is_string() ? events[at].get<std::string>() : "";
     if (const std::string fault = FaultOf(event); !fault.empty()) {
       body.Note(pointer, fault);
-    } else if (std::ranges::count(webhook.events, event) > 0) {
+    } else if (std::ranges::count(read, event) > 0) {
       body.Note(pointer, Format("{} stands twice", event));
     } else {
-      webhook.events.push_back(event);
+      read.push_back(event);
     }
   }
+  return read;
 }
 
-// For how long a finding must last, which needs an event about findings.
-void ReadAfter(Body& body, WebhookRow& webhook) {
-  webhook.after_us = body.Integer(body.root(), "", "after_seconds", 0, kMostAfter, 0) * 1'000'000;
+std::int64_t ReadAfter(Body& body) {
+  return body.Integer(body.root(), "", "after_seconds", 0, kMostAfter, 0) * 1'000'000;
+}
+
+// Only an event about findings can wait for them to last.
+void CheckAfter(const WebhookRow& webhook, Body& body) {
   const bool told = std::ranges::any_of(webhook.events, [](const std::string& event) {
     return event.starts_with("rule.issues_found");
   });
@@ -83,8 +89,9 @@ WebhookRow ReadNewWebhook(const Api& api, Body& body) {
   WebhookRow webhook;
   body.AllowOnly(body.root(), "", {"url", "events", "after_seconds"});
   webhook.url = body.Text(body.root(), "", "url", kMostUrl);
-  ReadEvents(body, webhook);
-  ReadAfter(body, webhook);
+  webhook.events = ReadEvents(body);
+  webhook.after_us = ReadAfter(body);
+  CheckAfter(webhook, body);
   webhook.created_us = ToMicros(api.clock.Now());
   if (!body.faults().empty()) return webhook;
   if (webhook.url.empty()) body.Note("/url", "is missing");
@@ -154,6 +161,53 @@ Result<Reply> GetOneWebhook(const Api&, Connection& connection, const Request& r
   return JsonReply(ToJson(*webhook));
 }
 
+// What is left out of a change stays as it was.
+struct WebhookChange {
+  std::optional<std::vector<std::string>> events;
+  std::optional<std::int64_t> after_us;
+  std::optional<bool> enabled;
+};
+
+WebhookChange ReadChange(Body& body) {
+  WebhookChange change;
+  const Json& root = body.root();
+  body.AllowOnly(root, "", {"events", "after_seconds", "enabled"});
+  if (root.empty()) body.Note("", "changes nothing: give events, after_seconds or enabled");
+  if (root.contains("events")) change.events = ReadEvents(body);
+  if (root.contains("after_seconds")) change.after_us = ReadAfter(body);
+  if (root.contains("enabled")) change.enabled = body.Bool(root, "", "enabled", true);
+  return change;
+}
+
+WebhookRow Changed(const WebhookRow& before, const WebhookChange& change) {
+  WebhookRow webhook = before;
+  webhook.events = change.events.value_or(before.events);
+  webhook.after_us = change.after_us.value_or(before.after_us);
+  webhook.enabled = change.enabled.value_or(before.enabled);
+  if (webhook.enabled != before.enabled) webhook.note.clear();  // it told why the service did that
+  return webhook;
+}
+
+Result<Reply> ChangeOneWebhook(const Api&, Connection& connection, const Request& request,
+                               const PathParameters& path) {
+  const Query query(request, {});
+  Body body(request);
+  const WebhookChange change = ReadChange(body);
+  const Result<std::int64_t> id = ReadId(path, "webhook");
+
+  if (!query.faults().empty()) return query.Refusal(request);
+  if (!body.faults().empty()) return body.Refusal(request);
+  if (!id) return id.error();
+
+  const Result<WebhookRow> before = LockWebhook(connection, *id);
+  if (!before) return before.error();
+  const WebhookRow webhook = Changed(*before, change);
+  CheckAfter(webhook, body);
+  if (!body.faults().empty()) return body.Refusal(request);
+  if (const Status stored = ChangeWebhook(connection, webhook); !stored) return stored.error();
+  return JsonReply(ToJson(webhook));
+}
+
 Result<Reply> DeleteOneWebhook(const Api&, Connection& connection, const Request& request,
                                const PathParameters& path) {
   const Query query(request, {});
@@ -193,6 +247,8 @@ std::vector<Route> WebhookRoutes(const Api& api) {
       ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks", ListAllWebhooks),
       ForChange(api, Right::kAlert, "POST", "/api/v1/webhooks", "webhook.create", CreateOneWebhook),
       ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks/{id}", GetOneWebhook),
+      ForChange(api, Right::kAlert, "PATCH", "/api/v1/webhooks/{id}", "webhook.change",
+                ChangeOneWebhook),
       ForChange(api, Right::kAlert, "DELETE", "/api/v1/webhooks/{id}", "webhook.delete",
                 DeleteOneWebhook),
       ForChange(api, Right::kAlert, "POST", "/api/v1/webhooks/{id}/test", "webhook.test",

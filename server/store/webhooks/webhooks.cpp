@@ -19,6 +19,11 @@ constexpr char kLoad[] = R"(
 select webhook_id, url, to_jsonb(events), secret_sealed, enabled, note, created_us, after_us
 from webhooks
 where webhook_id = $1)";
+constexpr char kLock[] = R"(
+select webhook_id, url, to_jsonb(events), secret_sealed, enabled, note, created_us, after_us
+from webhooks
+where webhook_id = $1
+for update)";
 constexpr char kDelete[] = "delete from webhooks where webhook_id = $1";
 // Messages that a deleted webhook did not get are not sent any more.
 constexpr char kBury[] = R"(
@@ -28,6 +33,10 @@ where webhook_id = $1 and state in ('ready', 'running'))";
 constexpr char kDisable[] = R"(
 update webhooks
 set enabled = false, note = $2
+where webhook_id = $1)";
+constexpr char kChange[] = R"(
+update webhooks
+set events = $2, after_us = $3, enabled = $4, note = $5
 where webhook_id = $1)";
 
 WebhookRow ReadWebhook(const Rows& rows, std::size_t row) {
@@ -45,6 +54,12 @@ WebhookRow ReadWebhook(const Rows& rows, std::size_t row) {
 
 Error NoWebhook(std::int64_t webhook_id) {
   return NotFound(Format("webhook {} not found", webhook_id));
+}
+
+Result<WebhookRow> ReadOne(const Result<Rows>& rows, std::int64_t webhook_id) {
+  if (!rows) return rows.error();
+  if (rows->empty()) return NoWebhook(webhook_id);
+  return ReadWebhook(*rows, 0);
 }
 
 }  // namespace
@@ -67,10 +82,11 @@ Result<std::vector<WebhookRow>> ListWebhooks(Connection& connection) {
 }
 
 Result<WebhookRow> LoadWebhook(Connection& connection, std::int64_t webhook_id) {
-  const Result<Rows> rows = connection.Query(kLoad, {webhook_id});
-  if (!rows) return rows.error();
-  if (rows->empty()) return NoWebhook(webhook_id);
-  return ReadWebhook(*rows, 0);
+  return ReadOne(connection.Query(kLoad, {webhook_id}), webhook_id);
+}
+
+Result<WebhookRow> LockWebhook(Connection& connection, std::int64_t webhook_id) {
+  return ReadOne(connection.Query(kLock, {webhook_id}), webhook_id);
 }
 
 Status DeleteWebhook(Connection& connection, std::int64_t webhook_id) {
@@ -84,6 +100,14 @@ Status DisableWebhook(Connection& connection, std::int64_t webhook_id, const std
   const Result<Rows> disabled = connection.Query(kDisable, {webhook_id, note});
   if (!disabled) return disabled.error();
   return disabled->affected() == 0 ? Status(NoWebhook(webhook_id)) : Status();
+}
+
+Status ChangeWebhook(Connection& connection, const WebhookRow& webhook) {
+  const Result<Rows> changed =
+      connection.Query(kChange, {webhook.webhook_id, Parameter::Array(webhook.events),
+                                 webhook.after_us, webhook.enabled, webhook.note});
+  if (!changed) return changed.error();
+  return changed->affected() == 0 ? Status(NoWebhook(webhook.webhook_id)) : Status();
 }
 
 }  // namespace stepscope

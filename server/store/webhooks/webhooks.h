@@ -27,8 +27,13 @@ struct WebhookRow {
 Result<WebhookRow> CreateWebhook(Connection&, const WebhookRow&);
 Result<std::vector<WebhookRow>> ListWebhooks(Connection&);
 Result<WebhookRow> LoadWebhook(Connection&, std::int64_t webhook_id);
+// Nobody else changes it before the end of the caller's transaction.
+Result<WebhookRow> LockWebhook(Connection&, std::int64_t webhook_id);
 // In the caller's transaction.
 Status DeleteWebhook(Connection&, std::int64_t webhook_id);
 Status DisableWebhook(Connection&, std::int64_t webhook_id, const std::string& note);
+// Stores its events, `after_us`, `enabled` and `note`; its address and its secret stay. In the
+// caller's transaction.
+Status ChangeWebhook(Connection&, const WebhookRow&);
 
 }  // namespace stepscope

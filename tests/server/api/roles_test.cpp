@@ -90,6 +90,7 @@ constexpr Row kRows[] = {
     {"GET /api/v1/webhooks", "uffffffyyuuf", 200},
     {"POST /api/v1/webhooks", "uffffffyyuuf", 201},
     {"GET /api/v1/webhooks/{id}", "uffffffyyuuf", 404},
+    {"PATCH /api/v1/webhooks/{id}", "uffffffyyuuf", 404},
     {"DELETE /api/v1/webhooks/{id}", "uffffffyyuuf", 404},
     {"POST /api/v1/webhooks/{id}/test", "uffffffyyuuf", 404},
     {"GET /api/v1/deliveries", "uffffffyyuuf", 200},
@@ -177,6 +178,7 @@ class RolesTest : public ApiTest {
     if (call == "PATCH /api/v1/jobs/{name}")
       return Dump(Json{{"configuration", {{"interval_ms", 500}}}});
     if (call == "POST /api/v1/jobs/{name}/windows") return Dump(Json{{"start_step", 1000}});
+    if (call == "PATCH /api/v1/webhooks/{id}") return Dump(Json{{"enabled", true}});
     if (call.ends_with("/preview")) return Dump(Json{{"rule", "IdleGPU"}});
     if (call == "POST /api/v1/webhooks") {
       return Dump(Json{{"url", "https://a.example.com/" + fresh}});

@@ -90,6 +90,7 @@ TEST_F(AuditTest, EveryRouteThatChangesSomethingIsWrittenDown) {
        "1"},
       {"POST /api/v1/webhooks/{id}/test", "1", nullptr, 202, "webhook.test", "1"},
       {"POST /api/v1/deliveries/{id}/retry", "1", nullptr, 202, "delivery.retry", "1"},
+      {"PATCH /api/v1/webhooks/{id}", "1", {{"enabled", false}}, 200, "webhook.change", "1"},
       {"DELETE /api/v1/webhooks/{id}", "1", nullptr, 204, "webhook.delete", "1"},
       {"DELETE /api/v1/tokens/{id}", token, nullptr, 204, "token.revoke", token.c_str()},
       {"DELETE /api/v1/nodes/{id}/binding", "train-7", nullptr, 204, "node.release", "train-7"},

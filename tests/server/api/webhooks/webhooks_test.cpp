@@ -18,6 +18,48 @@ TEST_F(WebhooksTest, TheSecretIsShownOnce) {
   EXPECT_EQ(service_.Get("/api/v1/webhooks/" + id).find("whsec_"), std::string::npos);
 }
 
+TEST_F(WebhooksTest, AChangeKeepsTheAddressTheSecretAndWhatItLeavesOut) {
+  const std::string id = Register("https://example.com/hook")["id"];
+  const std::string path = "/api/v1/webhooks/" + id;
+  const auto change = [&](const char* body) {
+    const std::string answer = service_.Ask("PATCH", path, body);
+    EXPECT_EQ(StatusOf(answer), 200) << answer;
+    EXPECT_EQ(ApiService::JsonOf(answer), service_.GetJson(path)) << "what is stored";
+    return ApiService::JsonOf(answer);
+  };
+  const Json events = change(R"({"events":["rule.issues_found","job.failed"]})");
+  EXPECT_EQ(events["events"], (Json{"rule.issues_found", "job.failed"}));
+  EXPECT_EQ(events["url"], "https://example.com/hook");
+  EXPECT_FALSE(events.contains("secret"));
+  EXPECT_EQ(change(R"({"after_seconds":600})")["events"], events["events"]);
+  EXPECT_EQ(change(R"({"enabled":false})")["after_seconds"], 600);
+  EXPECT_EQ(change(R"({"after_seconds":60})")["enabled"], false);
+  EXPECT_EQ(change(R"({"enabled":true,"events":[]})")["events"], Json::array());
+}
+
+TEST_F(WebhooksTest, AWrongChangeIsRefusedWhole) {
+  const std::string id = Register("https://example.com/hook")["id"];
+  const std::string path = "/api/v1/webhooks/" + id;
+  const Json before = service_.GetJson(path);
+  const std::pair<const char*, const char*> wrong[] = {
+      {R"({"url":"https://a.b/","enabled":false})", "there is no member 'url'"},
+      {R"({"secret":"whsec_x"})", "there is no member 'secret'"},
+      {R"({"enabled":"no"})", "true or false is wanted"},
+      {R"({"enabled":false,"events":["nope"]})", "there is no event 'nope'"},
+      {R"({"events":["job.failed"],"after_seconds":60})", "not among the events"},
+      {R"({"after_seconds":86401,"enabled":false})", "after_seconds"},
+      {"{}", "changes nothing"},
+      {"[]", ""},
+      {"{", ""}};
+  for (const auto& [body, why] : wrong) {
+    ExpectProblem(service_.Ask("PATCH", path, body), 400, "invalid-body", why);
+  }
+  EXPECT_EQ(service_.GetJson(path), before);
+  for (const char* nobody : {"/api/v1/webhooks/4711", "/api/v1/webhooks/x"}) {
+    EXPECT_EQ(StatusOf(service_.Ask("PATCH", nobody, R"({"enabled":true})")), 404) << nobody;
+  }
+}
+
 TEST_F(WebhooksTest, AnAddressIsRegisteredOnce) {
   Register("https://example.com/hook");
   ExpectProblem(service_.Post("/api/v1/webhooks", R"({"url":"https://example.com/hook"})"), 409,
