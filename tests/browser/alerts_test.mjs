@@ -111,6 +111,54 @@ test("what lasts shorter than was asked for is not sent, and the log says so", a
   assert.equal(await page.getByLabel("Only what lasts for").count(), 0, "no finding is asked for");
 });
 
+test("what a webhook is told is changed by keyboard; its address and what nobody touched stay", async () => {
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events: ["rule.issues_found:IdleGPU", "job.failed"], after_seconds: 90, enabled: true, note: "", created: "", created_us: Date.now() * 1000 }];
+  await open();
+  await page.getByRole("button", { name: `Edit ${kUrl}` }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "What this webhook is told" });
+  assert.equal(await dialog.getByLabel("Of these rules only").inputValue(), "IdleGPU");
+  assert.equal(await dialog.getByLabel("Only what lasts for").inputValue(), "1.5");
+  assert.equal(await dialog.getByRole("checkbox", { name: /job\.failed/ }).isChecked(), true);
+  assert.equal(await dialog.getByRole("checkbox", { name: /job\.stalled/ }).isChecked(), false);
+  await dialog.getByRole("checkbox", { name: /job\.stalled/ }).press("Space");
+  await dialog.getByLabel("Of these rules only").fill("IdleGPU Straggler");
+  assert.deepEqual(await axeViolations(page), []);
+  await page.keyboard.press("Enter");
+  await page.getByText("rule.issues_found of IdleGPU, Straggler · job.failed · job.stalled").waitFor();
+  assert.equal(service.alerts.webhooks[0].after_seconds, 90, "seconds that are no whole minutes stay");
+  await page.getByRole("button", { name: `Edit ${kUrl}` }).press("Enter");
+  for (const name of ["rule.issues_found", "job.failed", "job.stalled"]) await dialog.getByRole("checkbox", { name: new RegExp(name) }).uncheck();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("Choose at least one event.").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  assert.equal(service.alerts.webhooks[0].events.length, 4);
+});
+
+test("saving without a change keeps what the fields cannot show", async () => {
+  const events = ["rule.issues_found:IdleGPU", "rule.cleared:Straggler"];
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events, after_seconds: 0, enabled: true, note: "", created: "", created_us: Date.now() * 1000 }];
+  await open();
+  await page.getByRole("button", { name: `Edit ${kUrl}` }).click();
+  const dialog = page.getByRole("dialog", { name: "What this webhook is told" });
+  await dialog.getByText("Its events name different rules").waitFor();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.deepEqual(service.alerts.webhooks[0].events, events);
+});
+
+test("a webhook is switched off and on again", async () => {
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events: [], after_seconds: 0, enabled: false, note: "the receiver answered 410", created: "", created_us: Date.now() * 1000 }];
+  await open();
+  await page.getByRole("button", { name: `Switch on ${kUrl}` }).press("Enter");
+  await page.getByText("It is told of what happens from now on.").waitFor();
+  assert.equal(service.alerts.webhooks[0].enabled, true);
+  await page.getByRole("button", { name: `Switch off ${kUrl}` }).press("Enter");
+  await page.getByText("Switched off", { exact: true }).waitFor();
+  assert.equal(service.alerts.webhooks[0].enabled, false);
+  assert.deepEqual(await axeViolations(page), []);
+});
+
 test("deleting asks once more", async () => {
   service.alerts.webhooks = [{ id: "1", url: kUrl, events: ["job.failed"], after_seconds: 0, enabled: false, note: "the receiver answered 410", created: "", created_us: Date.now() * 1000 }];
   await open();

@@ -46,6 +46,11 @@ export class MockAlerts {
       this.webhooks = this.webhooks.filter((each) => each.id !== id);
       return json(null, 204);
     }
+    if (request.method === "PATCH") {
+      const change = await bodyOf(request);
+      this.webhooks = this.webhooks.map((each) => (each.id === id ? { ...each, ...change, ...("enabled" in change ? { note: "" } : {}) } : each));
+      return json(this.webhooks.find((each) => each.id === id));
+    }
     if (request.method !== "POST") return json({ items: this.webhooks });
     const { url, events, after_seconds } = await bodyOf(request);
     if (url.includes("10.0.0.")) return problem(400, "Invalid body", "url: 10.0.0.1 is a private address; --webhook-allow lets the service send to it");

@@ -31,9 +31,14 @@ export async function listWebhooks(stop: AbortSignal): Promise<readonly Webhook[
   return (await ask<{ items: readonly Webhook[] }>(address("/webhooks"), "items", { stop })).items;
 }
 
-/** `afterSeconds`: for how long a finding must last before the webhook is told of it; 0 = at once. */
-export function makeWebhook(url: string, events: readonly string[], afterSeconds: number): Promise<MadeWebhook> {
-  return ask(address("/webhooks"), "secret", { method: "POST", body: { url, events, after_seconds: afterSeconds } });
+/** `after_seconds`: for how long a finding must last before the webhook is told of it; 0 = at once. */
+export function makeWebhook(url: string, { events, after_seconds }: Pick<Webhook, "events" | "after_seconds">): Promise<MadeWebhook> {
+  return ask(address("/webhooks"), "secret", { method: "POST", body: { url, events, after_seconds } });
+}
+
+/** Changes what is named; everything else stays. */
+export function changeWebhook(id: string, change: Schemas["WebhookChange"]): Promise<Webhook> {
+  return ask(address(hookPath(id)), "url", { method: "PATCH", body: change });
 }
 
 export function deleteWebhook(id: string): Promise<null> {

@@ -4,10 +4,11 @@ import { ApiError } from "../api";
 import { dateTime, duration } from "../format";
 import { faultWords } from "../states";
 import { kGreyStyle, Status } from "../status";
-import { deleteWebhook, type Delivery, testWebhook, type Webhook } from "./calls";
+import { changeWebhook, deleteWebhook, type Delivery, testWebhook, type Webhook } from "./calls";
+import { Edit } from "./edit";
 import { attemptWords, eventWords, styleOf } from "./words";
 
-// The webhooks, each with its last message, a test, and the way to delete it.
+// The webhooks, each with its last message, a test, and the ways to change, switch off and delete it.
 
 interface HooksProps {
   readonly hooks: readonly Webhook[];
@@ -54,12 +55,18 @@ function Last({ found }: { readonly found: Delivery | undefined }) {
 }
 
 function Hook({ hook, last, changed }: { readonly hook: Webhook; readonly last: Delivery | undefined; readonly changed: () => void }) {
-  const asking = useSignal(false);
+  const open = useSignal<"" | "edit" | "delete">("");
+  const close = () => (open.value = "");
   const said = useSignal("");
   const test = () =>
     testWebhook(hook.id).then(
       () => ((said.value = "The test message is on its way; the log shows what became of it."), changed()),
       (error: ApiError) => (said.value = `It could not be sent. ${faultWords(error)}`),
+    );
+  const turn = () =>
+    changeWebhook(hook.id, { enabled: !hook.enabled }).then(
+      (now) => ((said.value = now.enabled ? "It is told of what happens from now on." : "It is sent nothing until it is switched on again."), changed()),
+      (error: ApiError) => (said.value = `It stayed as it was. ${faultWords(error)}`),
     );
   return (
     <li class="alert-hook">
@@ -76,11 +83,18 @@ function Hook({ hook, last, changed }: { readonly hook: Webhook; readonly last: 
         <button type="button" disabled={!hook.enabled} onClick={() => void test()}>
           Send test<span class="unseen"> to {hook.url}</span>
         </button>
-        <button type="button" class="danger" onClick={() => (asking.value = true)}>
+        <button type="button" onClick={() => (open.value = "edit")}>
+          Edit<span class="unseen"> {hook.url}</span>
+        </button>
+        <button type="button" onClick={() => void turn()}>
+          Switch {hook.enabled ? "off" : "on"}<span class="unseen"> {hook.url}</span>
+        </button>
+        <button type="button" class="danger" onClick={() => (open.value = "delete")}>
           Delete<span class="unseen"> {hook.url}</span>
         </button>
       </span>
-      {asking.value ? <Delete hook={hook} changed={changed} close={() => (asking.value = false)} /> : null}
+      {open.value === "edit" ? <Edit hook={hook} changed={changed} close={close} /> : null}
+      {open.value === "delete" ? <Delete hook={hook} changed={changed} close={close} /> : null}
     </li>
   );
 }

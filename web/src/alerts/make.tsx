@@ -4,11 +4,12 @@ import type { ApiError } from "../api";
 import { Icon } from "../icons";
 import { faultWords } from "../states";
 import { kEvents, makeWebhook, type MadeWebhook } from "./calls";
-import { minutesOf, namesOf, refusalOf, wantedEvents } from "./words";
+import { type Wanted, Wants, useWants } from "./wants";
+import { namesOf, refusalOf } from "./words";
 
 // The form that makes a webhook, what it will be sent, and the one time that its secret is on screen.
 
-const kUsual: readonly string[] = ["rule.issues_found", "job.failed", "job.stalled"];
+const kUsual: Wanted = { events: ["rule.issues_found", "job.failed", "job.stalled"], after_seconds: 0 };
 
 function Made({ made, done }: { readonly made: MadeWebhook; readonly done: () => void }) {
   const field = useRef<HTMLInputElement>(null);
@@ -54,25 +55,21 @@ function exampleOf(event: string, rule: string): string {
 
 function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
   const url = useSignal("");
-  const events = useSignal<readonly string[]>(kUsual);
-  const rules = useSignal("");
-  const minutes = useSignal("");
+  const wants = useWants(kUsual);
   const busy = useSignal(false);
   const fault = useSignal("");
-  const finds = events.value.includes("rule.issues_found");
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (busy.value) return;
-    const after = finds ? minutesOf(minutes.value) : 0;
-    fault.value = refusalOf(url.value.trim()) || (events.value.length === 0 ? "Choose at least one event." : "") || (after === null ? "A finding can have to last 0 to 1440 minutes, in whole minutes." : "");
-    if (fault.value !== "") return;
+    const wanted = wants.wanted();
+    fault.value = refusalOf(url.value.trim()) || (typeof wanted === "string" ? wanted : "");
+    if (fault.value !== "" || typeof wanted === "string") return;
     busy.value = true;
-    makeWebhook(url.value.trim(), wantedEvents(events.value, namesOf(rules.value)), 60 * (after ?? 0))
-      .then((webhook) => ((url.value = rules.value = minutes.value = ""), made(webhook)), (error: ApiError) => (fault.value = faultWords(error)))
+    makeWebhook(url.value.trim(), wanted)
+      .then((webhook) => ((url.value = wants.rules.value = wants.minutes.value = ""), made(webhook)), (error: ApiError) => (fault.value = faultWords(error)))
       .finally(() => (busy.value = false));
   };
-  const toggle = (name: string) => (events.value = events.value.includes(name) ? events.value.filter((each) => each !== name) : [...events.value, name]);
-  const [first] = kEvents.filter(([name]) => events.value.includes(name));
+  const [first] = kEvents.filter(([name]) => wants.names.value.includes(name));
   return (
     <form class="card token-form" aria-labelledby="form-title" onSubmit={submit} noValidate>
       <h2 id="form-title">New webhook</h2>
@@ -86,32 +83,7 @@ function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
           Create webhook
         </button>
       </div>
-      <fieldset class="alert-events">
-        <legend>It is sent a message when</legend>
-        {kEvents.map(([name, words]) => (
-          <label key={name} class="tick">
-            <input type="checkbox" checked={events.value.includes(name)} onChange={() => toggle(name)} />
-            <span>
-              {words} <code>{name}</code>
-            </span>
-          </label>
-        ))}
-      </fieldset>
-      {events.value.some((name) => name.startsWith("rule.")) ? (
-        <label class="alert-rules">
-          <span>Of these rules only</span>
-          <input name="rules" autocomplete="off" spellcheck={false} placeholder="all, or IdleGPU, Straggler" value={rules.value}
-            onInput={(event) => ((rules.value = event.currentTarget.value), (fault.value = ""))} />
-        </label>
-      ) : null}
-      {finds ? (
-        <label class="alert-rules">
-          <span>Only what lasts for (minutes)</span>
-          <input name="minutes" inputMode="numeric" autocomplete="off" placeholder="0: told at once" value={minutes.value} aria-describedby="minutes-help"
-            onInput={(event) => ((minutes.value = event.currentTarget.value), (fault.value = ""))} />
-          <small id="minutes-help" class="faint">With 10, a rule that finds something for less than 10 minutes sends no message, nor one that it is over.</small>
-        </label>
-      ) : null}
+      <Wants wants={wants} typed={() => (fault.value = "")} />
       <div role="alert">
         {fault.value === "" ? null : (
           <p class="notice notice-red">
@@ -123,7 +95,7 @@ function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
         <details class="diagnosis-more">
           <summary>What such a message looks like</summary>
           <pre tabIndex={0} aria-label="Example of a message">
-            <code>{exampleOf(first[0], namesOf(rules.value)[0] ?? "DataloaderBottleneck")}</code>
+            <code>{exampleOf(first[0], namesOf(wants.rules.value)[0] ?? "DataloaderBottleneck")}</code>
           </pre>
         </details>
       )}

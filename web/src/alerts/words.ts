@@ -1,6 +1,6 @@
 import { duration } from "../format";
 import type { StatusStyle } from "../status";
-import type { Attempt, Delivery } from "./calls";
+import { type Attempt, type Delivery, kEvents } from "./calls";
 
 // What became of a message, in words.
 
@@ -55,12 +55,31 @@ export function minutesOf(text: string): number | null {
   return minutes <= 1440 ? minutes : null;
 }
 
+/** Minutes as they are typed for so many seconds; "" for none. */
+export const afterOf = (seconds: number): string => (seconds === 0 ? "" : `${seconds / 60}`);
+
 /** Names that were typed, in the order in which they came, each once. */
 export const namesOf = (text: string): readonly string[] => [...new Set(text.split(/[\s,;]+/).filter((name) => name !== ""))];
 
 /** The events as the service takes them: those of rules once for each rule that is named, as they are without any. */
 export function wantedEvents(events: readonly string[], rules: readonly string[]): readonly string[] {
   return events.flatMap((event) => (event.startsWith("rule.") && rules.length > 0 ? rules.map((rule) => `${event}:${rule}`) : [event]));
+}
+
+/** The events of a webhook without the rules that they name; of one that is sent all, all but `fleet.weekly`, which must be named. */
+export function eventNames(events: readonly string[]): readonly string[] {
+  if (events.length === 0) return kEvents.map(([name]) => name).filter((name) => name !== "fleet.weekly");
+  return [...new Set(events.map((event) => event.split(":")[0] ?? ""))];
+}
+
+/** The rules that any event of a webhook names. */
+export const ruleNames = (events: readonly string[]): readonly string[] => [...new Set(events.flatMap((event) => event.split(":").slice(1)))];
+
+/** Whether its events of rules name different rules, which one field for all of them cannot show. */
+export function ofOtherRules(events: readonly string[]): boolean {
+  const of = eventNames(events).filter((name) => name.startsWith("rule."));
+  const rulesOf = (name: string) => JSON.stringify(events.filter((event) => event.split(":")[0] === name).map((event) => event.slice(name.length)).sort());
+  return new Set(of.map(rulesOf)).size > 1;
 }
 
 /** What a webhook is sent, in words: events of the same rules together. */
