@@ -68,15 +68,24 @@ async function viewOf(ready) {
   return { ...seen, words: timeless(seen.words), pixels: seen.pixels.map((data) => createHash("sha256").update(data).digest("hex")) };
 }
 
+/** The view of a link, and that after a reload. A span that ends now shows other times when the minute changed between the two. */
+async function viewedTwice(link, ready, tries = 3) {
+  const began = minuteNow();
+  await page.goto(service.url + link);
+  const first = await viewOf(ready);
+  await page.reload();
+  const second = await viewOf(ready);
+  return link.includes("now-") && minuteNow() !== began && tries > 1 ? viewedTwice(link, ready, tries - 1) : [first, second];
+}
+const minuteNow = () => Math.floor(Date.now() / 60_000);
+
 test(`${kLinks} links show the same after a reload, and the address stays as it was given`, async () => {
   const links = linksFrom(randomFrom(kSeed));
   let canvases = 0;
   for (const [link, ready] of links) {
-    await page.goto(service.url + link);
-    const first = await viewOf(ready);
+    const [first, second] = await viewedTwice(link, ready);
     assert.equal(first.url, link);
-    await page.reload();
-    assert.deepEqual(await viewOf(ready), first, link);
+    assert.deepEqual(second, first, link);
     canvases += first.pixels.length;
   }
   assert.ok(canvases > 40, `${canvases} canvases were compared`);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { columnsOf } from "../src/job/plot";
-import { metricsOf, panelsOf } from "../src/job/panels";
+import { metricsOf as metricsOfRows, panelsOf as panelsOfRows } from "../src/job/panels";
+import { systemRows } from "../src/job/system/rows";
 import { isAsync, phasePanel, rankShown, stepPanel } from "../src/job/steps/step_panels";
 import { gapsMs, summaryOf } from "../src/job/summary";
 import { append } from "../src/job/traces";
@@ -23,6 +24,9 @@ const metrics = (...list: Series[]): Metrics => ({
 const node = (name: string, cores = 2, gpus = 0) => ({ name, cores, gpus: Array(gpus).fill({}), absent: [{ source: "gpu", reason: "no driver" }], facts: {} });
 const job = (nodes = [node("n1")]) =>
   ({ name: "j", created_us: 0, started_us: 0, ended_us: null, status: "InProgress", nodes, profiler_rule_evaluation_statuses: [] }) as unknown as Job;
+/** Of System, which has all charts. */
+const metricsOf = (of: Job) => metricsOfRows(of, systemRows(of));
+const panelsOf = (of: Job, m: Metrics, rules: JudgedRule[]) => panelsOfRows(of, m, rules, systemRows(of));
 const panel = (id: string, m: Metrics, j = job(), rules: JudgedRule[] = []) => {
   const found = panelsOf(j, m, rules).find((each) => each.id === id);
   assert.ok(found);

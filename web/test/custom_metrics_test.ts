@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { axisNumber, number } from "../src/format";
 import { chooseCharted, kMostCharted, type SeriesCounts, withAnswer } from "../src/job/system/custom_metric_names";
 import { metricsOf } from "../src/job/panels";
+import { systemRows } from "../src/job/system/rows";
 import { customMetricPanel } from "../src/job/system/custom_panel";
 import { freeRange, isolatedRows } from "../src/job/plot";
 import { summaryOf } from "../src/job/summary";
@@ -34,7 +35,7 @@ test("one with very many series does not take the room of the others, unless it 
 
 test("all that a page asks for fits into one call", () => {
   const job = { nodes: [{ name: "n1", cores: 2, gpus: [{}] }] } as unknown as Job;
-  assert.ok(metricsOf(job).length + kMostCharted <= 64, `${metricsOf(job).length}`);
+  assert.ok(metricsOf(job, systemRows(job)).length + kMostCharted <= 96, `${metricsOf(job, systemRows(job)).length}`);
 });
 
 test("a chart has a line for each of a few devices, the mean of many, and says when there is nothing", () => {

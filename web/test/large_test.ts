@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Job, Metrics, RankSteps, Series, Steps } from "../src/model";
 import { isFolded, panelsOf } from "../src/job/panels";
+import { systemRows } from "../src/job/system/rows";
 import { rankAskedFor, ranksNote, ranksToChoose, sampledNodes, stepsQuery } from "../src/job/ranks";
 import { append } from "../src/job/traces";
 
@@ -17,7 +18,7 @@ const folded = (metric: string, of: number, times: number[], mean: (number | nul
 });
 const metrics = (...series: Series[]): Metrics => ({ interval_ms: 500, bin_us: 1e6, from_us: 0, to_us: 3e6, cursor: "c", agents: [], series });
 const panel = (id: string, ...series: Series[]) =>
-  panelsOf(job(64, 8), metrics(...series), []).find((each) => each.id === id) ?? assert.fail(id);
+  panelsOf(job(64, 8), metrics(...series), [], systemRows(job(64, 8))).find((each) => each.id === id) ?? assert.fail(id);
 const steps = (leftOut: number, ...ranks: number[]): Steps => ({ ranks: ranks.map((rank) => ({ rank }) as RankSteps), left_out: leftOut });
 
 test("many nodes or many GPUs are folded, few are not", () => {
@@ -41,7 +42,7 @@ test("folded disks are added up, and the note says how many", () => {
 });
 
 test("what only some GPUs tell has a chart when it is told", () => {
-  const ids = (...series: Series[]) => panelsOf(job(1, 8), metrics(...series), []).map(({ id }) => id);
+  const ids = (...series: Series[]) => panelsOf(job(1, 8), metrics(...series), [], systemRows(job(1, 8))).map(({ id }) => id);
   assert.ok(!ids().includes("gpupower") && ids().includes("gpu"));
   assert.ok(ids(folded("gpu_power_watts", 8, [0], [300])).includes("gpupower"));
   assert.deepEqual(panel("gpuwork", folded("gpu_tensor_active_percent", 512, [0], [5])).traces.map(({ label, mean }) => [label, mean]), [["Tensor cores", [5]]]);

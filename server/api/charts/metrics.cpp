@@ -22,7 +22,7 @@ constexpr std::string_view kFormats[] = {"json", "csv"};
 constexpr std::string_view kTimes[] = {"each", "runs"};
 constexpr std::string_view kValues[] = {"min", "mean", "max"};
 constexpr QueryParameter kChartQuery[] = {
-    {"metric", QueryParameter::kTexts, 1, 64},
+    {"metric", QueryParameter::kTexts, 1, 96},
     {"node"},
     {"device"},
     {"from_us", QueryParameter::kInteger, 0, kLatestUs},

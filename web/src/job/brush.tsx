@@ -4,7 +4,7 @@ import { readMetrics } from "../api";
 import { instant, type TimeZone } from "../format";
 import type { Job, Metrics } from "../model";
 import { cursorMs, pinnedMs } from "./cursor";
-import { isFolded, panelsOf } from "./panels";
+import { isFolded, panelsOf, rowsOf } from "./panels";
 import type { Trace } from "./traces";
 import { type Span, startMs, zoomTo } from "./view";
 
@@ -17,7 +17,7 @@ const kGrip = 8; // px around an edge that take hold of it
 /** The line of the whole job's use, kept while parts of it are on screen. */
 let remembered: { readonly job: string; readonly trace: Trace } | null = null;
 
-const useOf = (job: Job, metrics: Metrics): Trace | null => panelsOf(job, metrics, []).find(({ id, traces }) => (id === "gpu" || id === "cpu") && traces.length > 0)?.traces[0] ?? null;
+const useOf = (job: Job, metrics: Metrics): Trace | null => panelsOf(job, metrics, [], rowsOf(job, "overview")).find(({ id, traces }) => id !== "memory" && traces.length > 0)?.traces[0] ?? null;
 
 /** The trace of the whole job: the charts' own where they show all of it, else asked for once. */
 function useTrace(job: Job, metrics: Metrics | null, zoomed: boolean): Trace | null {

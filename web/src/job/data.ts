@@ -6,7 +6,7 @@ import { valueOf } from "../query";
 import { match, path, search } from "../router";
 import type { Tab } from "../tabs";
 import type { CustomMetricNames } from "./system/custom_metric_names";
-import { isFolded, metricsOf } from "./panels";
+import { isFolded, metricsOf, type Row, rowsOf } from "./panels";
 import { rankAskedFor, stepsQuery } from "./ranks";
 import { append } from "./traces";
 import { isRunning, startMs, zoomOf } from "./view";
@@ -56,13 +56,16 @@ function windowOf(job: Job): { from_us?: number; to_us?: number } {
   return { from_us: from, to_us: Math.max(from + 1, Math.round((start + zoom.toMs + margin) * 1000)) };
 }
 
+/** The rows of System, which are loaded with that part of the page. */
+const systemRows = async (job: Job): Promise<readonly Row[]> => (await import("./system/rows")).systemRows(job);
+
 function longest(metrics: Metrics): number {
   return metrics.series.reduce((most, series) => Math.max(most, series.times_us.length), 0);
 }
 
 /** Asks for the samples since the cursor; for all again when there is no cursor, or when the bins became too many. */
-async function nextMetrics(job: Job, custom: readonly string[], shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
-  const what = { metric: [...metricsOf(job, shownTab.peek()), ...custom].join(","), fold: isFolded(job) ? "metric" : null };
+async function nextMetrics(job: Job, rows: readonly Row[], custom: readonly string[], shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
+  const what = { metric: [...metricsOf(job, rows), ...custom].join(","), fold: isFolded(job) ? "metric" : null };
   // A job that grew large is asked for folded series from then on, which cannot be appended to the others.
   const same = shown?.series.every((series) => (series.of !== undefined) === isFolded(job)) ?? false;
   if (same && shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
@@ -105,12 +108,13 @@ export function openJob(name: string): JobData {
     const zoom = zoomKey.value;
     const follow = !paused.value && zoom === "";
     const tab = shownTab.value;
-    if (phase.value === "unknown" || metricsOf(job.peek() as Job, tab).length === 0) return undefined;
+    if (phase.value === "unknown" || (tab !== "system" && rowsOf(job.peek() as Job, tab).length === 0)) return undefined;
     if (drawn !== tab) metrics.value = null;
     drawn = tab;
     let shown: Metrics | null = null;
     const ask = async (stop: AbortSignal) => {
-      shown = await nextMetrics(job.peek() as Job, names, shown, stop);
+      const now = job.peek() as Job;
+      shown = await nextMetrics(now, tab === "system" ? await systemRows(now) : rowsOf(now, tab), names, shown, stop);
       batch(() => {
         metrics.value = shown;
         customAsked.value = names;

@@ -39,7 +39,7 @@ export const kNoSamples = "No samples in this span of time.";
 const kMostNodes = 16;
 const kMostGpus = 40;
 
-type Source = readonly Series[];
+export type Source = readonly Series[];
 
 export function seriesOf(source: Source, metric: string): readonly Series[] {
   return source.filter((series) => series.metric === metric && series.times_us.length > 0);
@@ -63,7 +63,7 @@ function banded(series: readonly Series[], around: readonly Series[], label: str
 }
 
 /** The number of measured series, also when the service folded them. */
-const countOf = (series: readonly Series[]) => series.reduce((total, { of: many }) => total + (many ?? 1), 0);
+export const countOf = (series: readonly Series[]) => series.reduce((total, { of: many }) => total + (many ?? 1), 0);
 export const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
 
 /** The traces of a metric. One series has a line with its band, a few have a line each, many have one mean with one band. */
@@ -84,24 +84,14 @@ function cpuTraces(source: Source): readonly Trace[] {
 }
 
 /** A line for each metric: its series added up, or their mean. */
-const lines = (metrics: readonly string[], labels: readonly string[], how: Fold) => (source: Source): readonly Trace[] =>
+export const lines = (metrics: readonly string[], labels: readonly string[], how: Fold) => (source: Source): readonly Trace[] =>
   metrics.flatMap((metric, tone) => {
     const series = seriesOf(source, metric);
     const column = how === sum && series[0]?.sum ? "sum" : "mean";
     return series.length === 0 ? [] : [line(series, labels[tone] ?? metric, tone, how, column)];
   });
 
-const inCores = (traces: readonly Trace[]): readonly Trace[] =>
-  traces.map((trace) => ({ ...trace, mean: trace.mean.map((value) => (value === null ? null : value / 100)) }));
-
-const kProcesses = ["process_thread_cpu_percent", "process_cpu_percent", "process_loaders_cpu_percent"];
-const kWork = ["gpu_sm_active_percent", "gpu_tensor_active_percent", "gpu_dram_active_percent"];
-const kSlowed = ["gpu_power_throttle_percent", "gpu_thermal_throttle_percent"];
-const kPressure = ["pressure_cpu_percent", "pressure_memory_percent", "pressure_io_percent"];
-const kMemory = ["memory_available_bytes", "memory_shared_bytes"];
-const kGroupMemory = ["cgroup_memory_bytes", "cgroup_memory_limit_bytes"];
-
-interface Row {
+export interface Row {
   readonly id: string;
   readonly title: string;
   readonly unit: string;
@@ -114,37 +104,11 @@ interface Row {
   readonly rare?: boolean;
 }
 
-const sumNote = (source: Source, metric: string, what: string): string => {
-  const found = seriesOf(source, metric);
-  const many = countOf(found);
-  return many > 1 ? `sum of ${many} ${what}` : (found[0]?.device ?? "");
-};
-
-const kGpu = { gpu: true } as const;
-const kRare = { rare: true } as const;
-const kRareGpu = { ...kGpu, ...kRare };
-
 /** A chart of one metric with a line for each node, GPU or rank. */
-function perDevice(id: string, title: string, unit: string, metric: string, one: string, note: string, more: Partial<Row> = kGpu): Row {
+export function perDevice(id: string, title: string, unit: string, metric: string, one: string, note: string, more: Partial<Row> = { gpu: true }): Row {
   const what = more.gpu ? "GPUs" : /^(process|rank)_/.test(metric) ? "ranks" : "nodes";
   return { id, title, unit, metrics: [metric], traces: (source) => spread(seriesOf(source, metric), one, what), note: () => note, ...more };
 }
-
-/** A chart of several metrics with a line for each, which is the mean of its series. */
-function perMetric(id: string, title: string, unit: string, metrics: readonly string[], labels: readonly string[], note: string, more: Partial<Row> = kRare): Row {
-  return { id, title, unit, metrics, traces: lines(metrics, labels, mean), note: () => note, ...more };
-}
-
-/** A chart of the bytes a second in each direction, summed over all devices. */
-function throughput(id: string, title: string, source: string, ways: readonly string[], what: string, more: Partial<Row> = kRare): Row {
-  const metrics = ways.map((way) => `${source}_${way.toLowerCase()}_bytes_per_second`);
-  return {
-    id, title, unit: "bytes/s", metrics, traces: lines(metrics, ways, sum),
-    note: (series) => sumNote(series, metrics[0] as string, what), ...more,
-  };
-}
-const kReadWrite = ["Read", "Write"];
-const kReceiveSend = ["Receive", "Send"];
 
 function cpuNote(source: Source): string {
   const cores = seriesOf(source, "cpu_util_percent").length;
@@ -152,54 +116,21 @@ function cpuNote(source: Source): string {
   return cores > 0 ? `mean of ${cores} cores, band from the lowest to the highest core` : "mean of all cores, band = min–max";
 }
 
-const kRows: readonly Row[] = [
-  perDevice("gpu", "GPU utilisation", "%", "gpu_util_percent", "GPU", "time in which any kernel ran",
-    { gpu: true, rule: ["LowGPUUtilization", "threshold_p95", "below"] }),
-  perDevice("gpumem", "GPU memory", "%", "gpu_memory_used_percent", "GPU", "allocated, of each GPU's total"),
-  perMetric("gpuwork", "GPU at work", "%", kWork, ["Processors", "Tensor cores", "Memory bandwidth"],
-    "share that had work, mean of all", kRareGpu),
-  perDevice("gpupower", "GPU power", "W", "gpu_power_watts", "GPU", "of each GPU", kRareGpu),
-  perMetric("gpuslow", "GPU slowed down", "%", kSlowed, ["For power", "For heat"],
-    "time in which its clocks were held down", kRareGpu),
-  throughput("gpupcie", "GPU, PCIe", "gpu_pcie", [...kReceiveSend, "Link"], "GPUs", kRareGpu),
-  throughput("gpunvlink", "GPU, NVLink", "gpu_nvlink", kReceiveSend, "GPUs", kRareGpu),
-  {
-    id: "cpu", title: "CPU", unit: "%", metrics: ["node_cpu_percent", "node_iowait_percent"],
-    traces: cpuTraces, note: cpuNote, rule: ["CPUBottleneck", "cpu_threshold", "above"],
-  },
-  perDevice("memory", "Memory", "%", "memory_used_percent", "In use", "of the node’s memory", {}),
-  perMetric("available", "Available memory", "bytes", kMemory, ["Available", "Shared (/dev/shm)"], "mean of all nodes"),
-  throughput("disk", "Disk", "disk", kReadWrite, "disks", {}),
-  throughput("network", "Network", "network", kReceiveSend, "interfaces", {}),
-  throughput("rdma", "InfiniBand, RoCE", "rdma", kReceiveSend, "ports"),
-  throughput("nfs", "NFS", "nfs", kReadWrite, "mounts"),
-  {
-    id: "processes", title: "Cores in use by ranks", unit: "", metrics: kProcesses, rare: true,
-    traces: (source) => inCores(lines(kProcesses, ["Training thread", "All processes", "Loaders"], mean)(source)),
-    note: () => "mean of all ranks",
-  },
-  perDevice("evaluating", "Ranks in evaluation", "%", "rank_evaluating_percent", "Evaluating", "time in which a rank evaluated, about 10 s late", kRare),
-  perDevice("rankmemory", "GPU memory of ranks", "bytes", "process_gpu_memory_bytes", "Held", "on all GPUs together", kRare),
-  perMetric("groupmemory", "Control group, memory", "bytes", kGroupMemory, ["In use, cached files too", "Limit"], "mean of all nodes"),
-  perDevice("groupcpu", "Control group, CPU quota used up", "%", "cgroup_throttled_percent", "Throttled", "of its scheduling periods", kRare),
-  throughput("groupio", "Control group, disk", "cgroup", kReadWrite, "nodes"),
-  perMetric("pressure", "Pressure", "%", kPressure, ["CPU", "Memory", "Disk"], "time in which some task waited", {}),
-  perDevice("load", "Load", "", "load_1m", "Tasks", "runnable and blocked tasks, 1 min average", {}),
-];
+/** The rows that other parts of the page show, too; System has more (system/rows.ts). */
+export const kGpuRow = perDevice("gpu", "GPU utilisation", "%", "gpu_util_percent", "GPU", "time in which any kernel ran",
+  { gpu: true, rule: ["LowGPUUtilization", "threshold_p95", "below"] });
+export const kCpuRow: Row = {
+  id: "cpu", title: "CPU", unit: "%", metrics: ["node_cpu_percent", "node_iowait_percent"],
+  traces: cpuTraces, note: cpuNote, rule: ["CPUBottleneck", "cpu_threshold", "above"],
+};
+export const kMemoryRow = perDevice("memory", "Memory", "%", "memory_used_percent", "In use", "of the node’s memory", {});
 
 export const hasGpus = (job: Job) => job.nodes.some((node) => (node.gpus?.length ?? 0) > 0);
 
-/** The charts of samples that a part of the page has; System has all. */
-function rowsOf(job: Job, tab: Tab): readonly Row[] {
-  const all = kRows.filter((row) => !row.gpu || hasGpus(job));
-  if (tab === "system") return all;
-  const few = { overview: ["gpu", "cpu", "memory"], steps: [hasGpus(job) ? "gpu" : "cpu"] } as Readonly<Partial<Record<Tab, readonly string[]>>>;
-  return all.filter(({ id }) => few[tab]?.includes(id));
-}
-
-/** The number of charts that are shown whatever was measured. */
-export function panelCount(job: Job, tab: Tab): number {
-  return rowsOf(job, tab).filter((row) => !row.rare).length;
+/** The charts of samples of a part of the page other than System, which is asked for its own. */
+export function rowsOf(job: Job, tab: Tab): readonly Row[] {
+  if (tab === "overview") return [...(hasGpus(job) ? [kGpuRow] : []), kCpuRow, kMemoryRow];
+  return tab === "steps" ? [hasGpus(job) ? kGpuRow : kCpuRow] : [];
 }
 
 /** Whether one series of each metric is asked for, over all nodes and devices. */
@@ -208,9 +139,9 @@ export function isFolded(job: Job): boolean {
   return job.nodes.length > kMostNodes || gpus > kMostGpus;
 }
 
-/** The metrics that a part of the page asks for, all in one call; none where it has no charts of samples. */
-export function metricsOf(job: Job, tab: Tab = "system"): readonly string[] {
-  const asked = rowsOf(job, tab).flatMap((row) => row.metrics);
+/** The metrics that charts of these rows ask for, all in one call. */
+export function metricsOf(job: Job, rows: readonly Row[]): readonly string[] {
+  const asked = rows.flatMap((row) => row.metrics);
   const cores = job.nodes.reduce((total, node) => total + (node.cores ?? 0), 0);
   const each = job.nodes.length === 1 && cores <= kMostCores && asked.includes("node_cpu_percent") ? ["cpu_util_percent"] : [];
   return [...asked, ...each];
@@ -240,8 +171,8 @@ function emptyReason(job: Job, metrics: Metrics, row: Row): string {
   return metrics.series.length === 0 ? kNoSamples : "Not measured on these nodes.";
 }
 
-export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[], tab: Tab = "system"): readonly Panel[] {
-  const there = rowsOf(job, tab).filter((row) => !row.rare || row.traces(metrics.series).length > 0);
+export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[], rows: readonly Row[]): readonly Panel[] {
+  const there = rows.filter((row) => !row.rare || row.traces(metrics.series).length > 0);
   return there.map((row) => ({
     id: row.id,
     title: row.title,

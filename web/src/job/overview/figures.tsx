@@ -1,6 +1,6 @@
 import { count, duration, percent } from "../../format";
 import type { Job, Metrics, RankSteps, Steps } from "../../model";
-import { hasGpus, panelsOf } from "../panels";
+import { hasGpus, panelsOf, rowsOf } from "../panels";
 import { meanOf } from "../summary";
 import { countedOf, rankOf } from "../rules/order";
 import type { Span } from "../view";
@@ -34,7 +34,7 @@ export interface FiguresProps {
 
 export function Figures({ job, metrics, steps, span, rank, zoomed }: FiguresProps) {
   const whole = zoomed ? "in all" : ""; // figures of steps do not follow the zoom
-  const panels = metrics === null ? [] : panelsOf(job, metrics, []);
+  const panels = metrics === null ? [] : panelsOf(job, metrics, [], rowsOf(job, "overview"));
   const meanOfPanel = (id: string) => {
     const trace = panels.find((panel) => panel.id === id)?.traces[0];
     return trace ? meanOf(trace, span) : null;

@@ -3,7 +3,7 @@ import { Loading } from "../../states";
 import type { View } from "../frame";
 import { FailureCard } from "../head";
 import { charts, facts, loadFacts, loadTables } from "../lazy_parts";
-import { panelCount, panelsOf } from "../panels";
+import { panelsOf, rowsOf } from "../panels";
 import { stepPanel } from "../steps/step_panels";
 import { stallsOf, withStalls } from "../stalls";
 import { StepsLoading, TimeArea } from "../time_area";
@@ -18,7 +18,7 @@ export function Page({ view }: { readonly view: View }) {
   const { job, data, metrics, steps, rank, found, shown, shared } = view;
   const rules = data.rules.value;
   const stalls = useMemo(() => stallsOf(job, found), [job, found]);
-  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, "overview"), stalls)), [job, metrics, rules, stalls]);
+  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, rowsOf(job, "overview")), stalls)), [job, metrics, rules, stalls]);
   const stepsPanel = useMemo(() => (steps === null ? null : { ...stepPanel(found), stalls }), [steps === null, found, stalls]);
   const stepsFailed = data.stepsPoll.value?.state.value.error ?? null;
   // The facts wait until the height of the charts is known, so that nothing jumps.
@@ -32,7 +32,7 @@ export function Page({ view }: { readonly view: View }) {
   const loading = (
     <>
       <StepsLoading job={job} />
-      {Array.from({ length: panelCount(job, "overview") }, (_, i) => (
+      {rowsOf(job, "overview").map((_, i) => (
         <Loading key={i} what="the chart" class="card loading-chart" />
       ))}
     </>

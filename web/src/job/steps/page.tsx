@@ -2,7 +2,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { Loading } from "../../states";
 import type { View } from "../frame";
 import { loadTables } from "../lazy_parts";
-import { panelsOf } from "../panels";
+import { panelsOf, rowsOf } from "../panels";
 import { stallsOf, withStalls } from "../stalls";
 import { StepsLoading, TimeArea, waits } from "../time_area";
 import { isRunning } from "../view";
@@ -20,7 +20,7 @@ export function Page({ view }: { readonly view: View }) {
   const rules = data.rules.value;
   const launches = found !== undefined && isAsync(job, found.rank);
   const stalls = useMemo(() => stallsOf(job, drawn), [job, drawn]);
-  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, "steps"), stalls)), [job, metrics, rules, stalls]);
+  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, rowsOf(job, "steps")), stalls)), [job, metrics, rules, stalls]);
   const stepsPanel = useMemo(() => (steps === null ? null : { ...stepPanel(drawn), stalls }), [steps === null, drawn, stalls]);
   const phases = useMemo(() => (drawn && drawn.steps > 0 ? phasePanel(drawn, launches) : null), [drawn, launches]);
   useEffect(() => void (metrics !== null && loadTables()), [metrics !== null]);

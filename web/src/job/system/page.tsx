@@ -3,8 +3,9 @@ import { Loading } from "../../states";
 import { paused } from "../data";
 import type { View } from "../frame";
 import { charts, loadTables } from "../lazy_parts";
-import { isFolded, panelCount, panelsOf } from "../panels";
+import { isFolded, panelsOf } from "../panels";
 import { customMetricPanel } from "./custom_panel";
+import { systemRows } from "./rows";
 import { stepPanel } from "../steps/step_panels";
 import { stallsOf, withStalls } from "../stalls";
 import { TimeArea } from "../time_area";
@@ -17,14 +18,14 @@ export function Page({ view }: { readonly view: View }) {
   const { job, data, metrics, steps, found, shared } = view;
   const rules = data.rules.value;
   const stalls = useMemo(() => stallsOf(job, found), [job, found]);
-  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules), stalls)), [job, metrics, rules, stalls]);
+  const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, systemRows(job)), stalls)), [job, metrics, rules, stalls]);
   const stepsPanel = useMemo(() => (steps === null || steps.ranks.length === 0 ? null : { ...stepPanel(found), stalls }), [steps === null, found, stalls]);
   const customPanels = useMemo(() => (metrics === null ? [] : data.customAsked.value.map((name) => customMetricPanel(name, metrics, rules))), [metrics, rules]);
   const { Chart } = charts.value ?? {};
   const drawCustomMetric = (metric: string) => Chart ? customPanels.filter(({ id }) => id === metric).map((panel) => <Chart key={metric} panel={panel} {...shared} />) : null;
   useEffect(() => void (metrics !== null && loadTables()), [metrics !== null]);
   const withSteps = job.ranks.length > 0;
-  const loading = Array.from({ length: panelCount(job, "system") + (withSteps ? 1 : 0) }, (_, i) => (
+  const loading = Array.from({ length: systemRows(job).filter((row) => !row.rare).length + (withSteps ? 1 : 0) }, (_, i) => (
     <Loading key={i} what="the chart" class="card loading-chart" />
   ));
   return (
