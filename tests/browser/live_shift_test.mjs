@@ -18,6 +18,7 @@ const kComes = [
   () => running({ seconds: 12, diagnosis: null, rules: kRules.map((name) => rule(name, "open")) }),
   () => running({ seconds: 20, diagnosis: sampleDiagnosis, rules: kRules.map((name, i) => rule(name, i % 6 === 3 ? "finding" : "clear")) }),
   () => running({ seconds: 30, diagnosis: sampleDiagnosis, rules: kRules.map((name, i) => rule(name, i > 2 ? "finding" : "clear")) }),
+  () => running({ seconds: 32, status: "Failed", diagnosis: sampleDiagnosis, rules: kRules.map((name, i) => rule(name, i > 2 ? "finding" : "clear")), failure: { node: "host-1", exit_code: 1, signal: null, output: ["RuntimeError: loss is nan"] } }),
 ];
 
 useService(() => service.reset([kComes[0]()]));
@@ -25,7 +26,7 @@ useService(() => service.reset([kComes[0]()]));
 const kParts = ["", "/system", "/steps", "/rules"];
 
 for (const [width, height] of [[1280, 900], [390, 844]]) {
-  test(`a job from its first second, at ${width} pixels: nothing moves`, async () => {
+  test(`a job from its first second until it fails, at ${width} pixels: nothing moves`, async () => {
     const pages = await Promise.all(kParts.map(() => openPage(browser, { width, height })));
     await Promise.all(pages.map(async (page, i) => {
       await page.goto(`${service.url}/jobs/young${kParts[i]}`);
@@ -39,6 +40,9 @@ for (const [width, height] of [[1280, 900], [390, 844]]) {
       await pages[0].waitForTimeout(2500); // the answers about samples and steps
     }
     const shifts = await Promise.all(pages.map(layoutShift));
+    assert.equal(await pages[0].locator(".failure").count(), 0, "it would push down what is read");
+    await pages[0].getByRole("link", { name: "Why it failed" }).click();
+    await pages[0].getByText("RuntimeError: loss is nan").waitFor();
     const first = () => pages[3].locator(".rules h3").first().textContent();
     assert.equal(await first(), "DataloaderBottleneck", "in the order of when the page was opened");
     await pages[3].getByRole("button", { name: /rules changed: sort again/ }).click();

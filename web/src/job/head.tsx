@@ -1,3 +1,5 @@
+import { signal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { clockAheadMs } from "../api";
 import { ago, clockTime, dateTime, duration, elapsed, hardware } from "../format";
 import type { Job } from "../model";
@@ -70,16 +72,33 @@ export function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }
   );
 }
 
+/** Whether the job ran when this part of the page was opened: what it held free for what comes stays as high when the job ends. */
+export const useWatched = (job: Job): boolean => useRef(isRunning(job)).current;
+
+/** The job whose reason to fail was asked for, which is then shown even where it pushes down what is on screen. */
+const askedWhy = signal("");
+
+function WhyFailed({ job }: { readonly job: Job }) {
+  if (job.status !== "Failed" || job.failure === null) return null;
+  return (
+    <a class="chip chip-red" href={tabLink(job.name, "overview")} onClick={() => (askedWhy.value = job.name)}>
+      Why it failed
+    </a>
+  );
+}
+
 export function Head({ job, tab }: { readonly job: Job; readonly tab: Tab }) {
   const gpus = gpuNames(job);
+  const watched = useWatched(job);
   return (
     <>
       <Crumbs group={job.group ?? ""} />
       <div class="job-top">
-        <div class="job-title">
+        <div class={watched ? "job-title job-title-live" : "job-title"}>
           <h1 title={job.name}>{job.name}</h1>
           <JobState status={job.status} secondary={job.secondary_status} />
           <Freshness job={job} />
+          <WhyFailed job={job} />
         </div>
         <Tabs name={job.name} tab={tab} />
       </div>
@@ -100,10 +119,11 @@ export function Head({ job, tab }: { readonly job: Job; readonly tab: Tab }) {
   );
 }
 
-/** Why a job failed, in its own last words. */
+/** Why a job failed, in its own last words. It waits for a click where the job ran when the page was opened: nothing on screen moves by itself. */
 export function FailureCard({ job }: { readonly job: Job }) {
   const { failure } = job;
-  if (job.status !== "Failed" || failure === null) return null;
+  const watched = useWatched(job);
+  if (job.status !== "Failed" || failure === null || (watched && askedWhy.value !== job.name)) return null;
   const ended = failure.signal !== null ? `was ended by signal ${failure.signal}` : `ended with exit code ${failure.exit_code ?? "unknown"}`;
   return (
     <section class="card failure" aria-labelledby="failure-title">

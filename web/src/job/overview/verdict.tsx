@@ -1,7 +1,7 @@
 import { share } from "../../format";
 import type { Cause, Job } from "../../model";
 import { kReport } from "../../status";
-import { tabLink } from "../head";
+import { tabLink, useWatched } from "../head";
 import { StagePicture } from "./stage_picture";
 import { evidenceOf, namedCauses } from "./stages";
 import { capital, gainOf, groundOf, headlineOf } from "./words";
@@ -54,16 +54,17 @@ function Missing({ sentences }: { readonly sentences: readonly string[] }) {
   );
 }
 
-/** The card of the verdict; of a job that runs as high as it will be, so that nothing moves when it comes. */
-const cardOf = (job: Job) => `card diagnosis${job.ended_us === null ? " diagnosis-live" : ""}`;
+/** The card of the verdict; of a job that is watched as high as it will be, so that nothing moves when it comes. */
+const cardOf = (watched: boolean) => `card diagnosis${watched ? " diagnosis-live" : ""}`;
 
 /** Why there is no verdict, in the words of the rule that would give it. */
 function NoVerdict({ job }: { readonly job: Job }) {
   const report = job.profiler_rule_evaluation_statuses.find(({ rule }) => rule === kReport);
+  const watched = useWatched(job);
   if (report === undefined) return null;
   const reason = report.verdict?.sentence || report.status_details;
   return (
-    <section class={cardOf(job)} aria-labelledby="diagnosis-title">
+    <section class={cardOf(watched)} aria-labelledby="diagnosis-title">
       <h2 id="diagnosis-title">No verdict{job.ended_us === null ? " yet" : ""}</h2>
       <p class="diagnosis-sentence">{reason ? `Too little was seen: ${reason.replace(/^not judged: /, "")}` : "Nothing was judged yet."}</p>
     </section>
@@ -72,13 +73,14 @@ function NoVerdict({ job }: { readonly job: Job }) {
 
 export function Verdict({ job }: { readonly job: Job }) {
   const found = job.diagnosis;
+  const watched = useWatched(job);
   if (found === null) return <NoVerdict job={job} />;
   const running = job.ended_us === null;
   const named = namedCauses(found);
   const ground = groundOf(found);
   const seen = found.confidence === "host only" ? "Seen from the hosts only: no steps were reported." : "Seen by the phases of the steps.";
   return (
-    <section class={cardOf(job)} aria-labelledby="diagnosis-title">
+    <section class={cardOf(watched)} aria-labelledby="diagnosis-title">
       <h2 id="diagnosis-title">{headlineOf(found, running)}</h2>
       {named[0] ? <Advice row={named[0]} job={job} word="What to do:" /> : <div class="advice" />}
       <StagePicture job={job.name} found={found} />

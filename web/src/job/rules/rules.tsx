@@ -6,7 +6,7 @@ import { valueOf } from "../../query";
 import { search } from "../../router";
 import { isUnknown, RuleState } from "../../status";
 import type { View } from "../frame";
-import { isRunning } from "../view";
+import { useWatched } from "../head";
 import { Firings } from "./firings";
 import { countedOf, headline, rankOf } from "./order";
 import type { Findings } from "./page";
@@ -120,6 +120,7 @@ const ranksOf = (rules: readonly RuleEvaluation[]): Ranks => new Map(rules.map((
 export function Rules(props: RulesProps) {
   const { view, findings } = props;
   const counted = countedOf(view.job.profiler_rule_evaluation_statuses);
+  const watched = useWatched(view.job);
   // Verdicts come while somebody reads: no rule moves or grows before the reader wants it.
   const [ranks, setRanks] = useState(() => ranksOf(counted));
   const rules = [...counted].sort((a, b) => placeOf(a, ranks) - placeOf(b, ranks));
@@ -128,7 +129,7 @@ export function Rules(props: RulesProps) {
   const open = rules.slice(judged.length);
   const chosen = valueOf(search.value, "show");
   return (
-    <section class={`card rules${isRunning(view.job) ? " rules-live" : ""}`} aria-labelledby="rules-title">
+    <section class={`card rules${watched ? " rules-live" : ""}`} aria-labelledby="rules-title">
       <div class="section-head">
         <h2 id="rules-title">Rules</h2>
         {rules.length === 0 ? null : <p>{headline(rules, view.job.verdict)}</p>}
@@ -138,7 +139,7 @@ export function Rules(props: RulesProps) {
         <p class="faint">No rule judges this job. Rules are chosen when a job is created.</p>
       ) : (
         <>
-          {moved > 0 || isRunning(view.job) ? (
+          {moved > 0 || watched ? (
             <p class="rules-moved" role="status">
               {moved === 0 ? null : (
                 <button type="button" onClick={() => setRanks(ranksOf(counted))}>
