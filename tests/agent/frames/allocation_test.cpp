@@ -108,6 +108,9 @@ void WriteProcess(const FakeRoot& root, int pid, int parent, std::string_view ch
   root.Write(Format("{}task/{}/children", folder, pid + 10), "");
 }
 
+// Every source is read at each tick, however slow the machine is.
+constexpr double kAnyCost = 1;
+
 // The sampling thread collects a job's part of each tick for its next push.
 TEST(Sampling, AllocatesNothingForAJobsFramesAfterTheirStart) {
   FakeRoot root;
@@ -118,7 +121,7 @@ TEST(Sampling, AllocatesNothingForAJobsFramesAfterTheirStart) {
   WriteProcess(root, 100, 1, "");
   const std::vector<TrainingProcess> listed = {{"rank0", 100}};
   const ListTraining list = [&](auto& now) { now = listed; };
-  Sampler sampler(root.path(), clock);
+  Sampler sampler(root.path(), clock, kAnyCost);
   const auto processes = MakeProcessCollector(
       root.path(), list,
       [&](SteadyTime now, auto& on_gpus) { sampler.GpuProcessesInto(now, on_gpus); });
@@ -203,7 +206,7 @@ TEST(Sampling, AllocatesNothingAfterItsStart) {
   WriteProcess(root, 100, 1, "101 102 ");
   WriteProcess(root, 101, 100, "");
   WriteProcess(root, 102, 100, "");
-  Sampler sampler(root.path(), clock);
+  Sampler sampler(root.path(), clock, kAnyCost);
   const std::vector<TrainingProcess> listed = {{"rank0", 100}};
   sampler.Add("process", MakeProcessCollector(root.path(), [&](auto& now) { now = listed; }));
   for (int i = 0; i < 25; ++i) {  // until the slowest source was read twice

@@ -28,6 +28,9 @@ void WriteNode(const FakeRoot& root, int ticks) {
   root.Write("/proc/loadavg", "1.50 1 1 1/1 1\n");
 }
 
+// Every source is read at each tick, however slow the machine is.
+constexpr double kAnyCost = 1;
+
 TEST(Sampler, HasRatesFromItsFirstTick) {
   FakeRoot root;
   FakeClock clock;
@@ -55,7 +58,7 @@ TEST(Sampler, GoesOnWithTheOthersWhenOneFails) {
   FakeRoot root;
   FakeClock clock;
   WriteNode(root, 0);
-  Sampler sampler(root.path(), clock);
+  Sampler sampler(root.path(), clock, kAnyCost);
   root.Write("/proc/meminfo", "garbage");
   const TickRow& row = sampler.Sample();
   EXPECT_TRUE(std::isnan(row.At("memory_used_percent")));
@@ -75,7 +78,7 @@ TEST(Sampler, SaysWhySourcesFailForAsLongAsTheyDo) {
   FakeRoot root;
   FakeClock clock;
   WriteNode(root, 0);
-  Sampler sampler(root.path(), clock);
+  Sampler sampler(root.path(), clock, kAnyCost);
   root.Write("/proc/meminfo", "garbage");
   sampler.Sample();
   EXPECT_EQ(ReasonOf(sampler, "memory"), "") << "it may be over at once";
