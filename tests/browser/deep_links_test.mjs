@@ -54,10 +54,21 @@ function linksFrom(random) {
 /** Numbers that change with the clock, not with the view. */
 const timeless = (text) => text.replace(/(updated|Last answer|Last samples) [^·]*?(ago|just now)/g, "$1").replace(/\d[\d\s hms]* ago|just now/g, "");
 
-/** All that a reader sees: address, words, choices, and the pixels of each canvas. */
+/** All that a reader sees: address, words, choices, and the pixels of each canvas; once nothing of it changes for half a second. */
 async function viewOf(ready) {
   await page.locator(ready).first().waitFor();
   await page.waitForLoadState("networkidle");
+  let seen = await viewNow();
+  for (let tries = 0; tries < 40; ++tries) {
+    await page.waitForTimeout(500);
+    const again = await viewNow();
+    if (JSON.stringify(again) === JSON.stringify(seen)) break;
+    seen = again;
+  }
+  return seen;
+}
+
+async function viewNow() {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const seen = await page.evaluate(() => ({
     url: window.location.pathname + window.location.search,
