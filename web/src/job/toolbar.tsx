@@ -20,7 +20,7 @@ function resume(): void {
 }
 
 function Live({ job, zoomed, poll }: { job: Job; zoomed: boolean; poll: Poll | null }) {
-  if (!isRunning(job)) return <span class="chip">Ended</span>;
+  if (!isRunning(job)) return <span class="chip">Finished</span>;
   if (paused.value || zoomed) {
     const okAt = poll?.state.value.okAt ?? null;
     return (
