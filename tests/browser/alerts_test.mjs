@@ -147,6 +147,17 @@ test("saving without a change keeps what the fields cannot show", async () => {
   assert.deepEqual(service.alerts.webhooks[0].events, events);
 });
 
+test("a time to last is changed alone: the webhook is still told of all events", async () => {
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events: [], after_seconds: 0, enabled: true, note: "", created: "", created_us: Date.now() * 1000 }];
+  await open();
+  await page.getByRole("button", { name: `Edit ${kUrl}` }).click();
+  const dialog = page.getByRole("dialog", { name: "What this webhook is told" });
+  await dialog.getByLabel("Only what lasts for").fill("10");
+  await page.keyboard.press("Enter");
+  await page.getByText("all events · findings that last 10 m 00 s").waitFor();
+  assert.deepEqual(service.alerts.webhooks[0].events, []);
+});
+
 test("a webhook is switched off and on again", async () => {
   service.alerts.webhooks = [{ id: "1", url: kUrl, events: [], after_seconds: 0, enabled: false, note: "the receiver answered 410", created: "", created_us: Date.now() * 1000 }];
   await open();

@@ -166,14 +166,14 @@ TEST(Nvidia, ReadsPowerWhereEnergyIsNotCounted) {
 
 // Each call of the fake takes the CPU time that it took on an H200.
 TEST(Nvidia, KeepsWithinItsBudgetWithEightGpusThatCostWhatRealOnesDo) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "what a sanitizer takes counts as what the driver took";
 #endif
   GpuBench gpu(8, "fake_nvml", GpuBench::kPatient, true);
   gpu.collector->KeepWithin(0.0003);
   ASSERT_TRUE(gpu.At(0s) && gpu.At(500ms));
   EXPECT_DOUBLE_EQ(gpu("gpu_power_watts", "gpu7"), 650);  // not of the energy, which is dear
-  const Duration before = ProcessCpuTime();
+  [[maybe_unused]] const Duration before = ProcessCpuTime();
   constexpr int kTicks = 240;
   int powers = 0, processors = 0, bytes = 0;
   for (int i = 2; i < kTicks + 2; ++i) {
@@ -182,8 +182,10 @@ TEST(Nvidia, KeepsWithinItsBudgetWithEightGpusThatCostWhatRealOnesDo) {
     processors += gpu.Missing("gpu_sm_active_percent") ? 0 : 1;
     bytes += gpu.Missing("gpu_pcie_send_bytes_per_second") ? 0 : 1;
   }
+#if !defined(__SANITIZE_ADDRESS__)
   // The threads' waking of each other is on top.
   EXPECT_LT(ToSeconds(ProcessCpuTime() - before) / (kTicks * 0.5), 0.0006);
+#endif
   EXPECT_EQ(powers, kTicks);
   EXPECT_GE(processors, 2);  // once a minute at least
   EXPECT_GE(bytes, 2);

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { ApiError } from "../api";
 import { faultWords } from "../states";
 import { changeWebhook, type Webhook } from "./calls";
-import { useWants, Wants } from "./wants";
+import { useWants, type Wanted, Wants } from "./wants";
 import { ofOtherRules } from "./words";
 
 // The dialog that changes what a webhook is told.
@@ -14,10 +14,16 @@ interface EditProps {
   readonly changed: () => void;
 }
 
+/** What the fields say now and did not say when they were opened: the webhook keeps what no field can show, such as "all events". */
+function changeOf(began: Wanted | string, now: Wanted): Partial<Wanted> {
+  const same = (key: keyof Wanted) => typeof began !== "string" && JSON.stringify(began[key]) === JSON.stringify(now[key]);
+  return { ...(same("events") ? {} : { events: now.events }), ...(same("after_seconds") ? {} : { after_seconds: now.after_seconds }) };
+}
+
 export function Edit({ hook, close, changed }: EditProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const wants = useWants(hook);
-  const touched = useSignal(false); // who saves without a change keeps what no field can show
+  const began = useRef(wants.wanted()).current;
   const busy = useSignal(false);
   const fault = useSignal("");
   useLayoutEffect(() => dialog.current?.showModal(), []);
@@ -26,9 +32,10 @@ export function Edit({ hook, close, changed }: EditProps) {
     const wanted = wants.wanted();
     if (busy.value) return;
     if (typeof wanted === "string") return void (fault.value = wanted);
+    const change = changeOf(began, wanted);
     busy.value = true;
     try {
-      if (touched.value) await changeWebhook(hook.id, wanted);
+      if (Object.keys(change).length > 0) await changeWebhook(hook.id, change);
       changed();
       dialog.current?.close();
     } catch (error) {
@@ -42,8 +49,8 @@ export function Edit({ hook, close, changed }: EditProps) {
       <form onSubmit={(event) => void save(event)} noValidate>
         <h2 id="edit-title">What this webhook is told</h2>
         <p class="alert-url">{hook.url}</p>
-        {ofOtherRules(hook.events) ? <p>Its events name different rules. A change here gives all of them the rules below.</p> : null}
-        <Wants wants={wants} typed={() => ((touched.value = true), (fault.value = ""))} />
+        {ofOtherRules(hook.events) ? <p>Its events name different rules. Whoever changes events or rules here gives all of them the rules below.</p> : null}
+        <Wants wants={wants} typed={() => (fault.value = "")} />
         <p class="faint">Its address and its secret stay. For another receiver make another webhook.</p>
         <div role="alert">{fault.value === "" ? null : <p class="notice notice-red">Nothing was changed. {fault.value}</p>}</div>
         <p class="dialog-ways">

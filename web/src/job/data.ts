@@ -57,7 +57,7 @@ function windowOf(job: Job): { from_us?: number; to_us?: number } {
 }
 
 /** The rows of System, which are loaded with that part of the page. */
-const systemRows = async (job: Job): Promise<readonly Row[]> => (await import("./system/rows")).systemRows(job);
+const loadSystemRows = async (job: Job): Promise<readonly Row[]> => (await import("./system/rows")).systemRows(job);
 
 function longest(metrics: Metrics): number {
   return metrics.series.reduce((most, series) => Math.max(most, series.times_us.length), 0);
@@ -114,7 +114,7 @@ export function openJob(name: string): JobData {
     let shown: Metrics | null = null;
     const ask = async (stop: AbortSignal) => {
       const now = job.peek() as Job;
-      shown = await nextMetrics(now, tab === "system" ? await systemRows(now) : rowsOf(now, tab), names, shown, stop);
+      shown = await nextMetrics(now, tab === "system" ? await loadSystemRows(now) : rowsOf(now, tab), names, shown, stop);
       batch(() => {
         metrics.value = shown;
         customAsked.value = names;
