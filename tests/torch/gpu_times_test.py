@@ -6,7 +6,7 @@ from torch import nn
 
 import stepscope
 from stepscope import _hooks, _marks
-from stepscope._hooks import _gpu_budget, _gpu_times
+from stepscope._hooks import _gpu_budget, _gpu_edges, _gpu_times
 from stepscope._hooks._flow import flow
 from tests.support.service import ROOT
 from tests.torch.gpus import BACKWARD, FORWARD, IDLE, OPTIMIZER, Launching, Sgd, Stream, gpu, take_meta_for_a_device, training  # noqa: F401
@@ -22,8 +22,10 @@ EACH = {"forward": int(FORWARD * MILLISECOND), "backward": int(BACKWARD * MILLIS
 
 @pytest.fixture(autouse=True)
 def all_steps(monkeypatch):
-    """Steps of these tests are much shorter than those of a GPU: all are timed, whatever that costs."""
+    """Steps of these tests are much shorter than those of a GPU: all are timed, whatever that costs. A busy machine that
+    holds one up at its end does not make it one that was told late."""
     monkeypatch.setattr(_gpu_budget, "SHARE", 1e9)
+    monkeypatch.setattr(_gpu_edges, "_LATE_NS", 1_000_000_000)
 
 
 def told():
@@ -60,6 +62,14 @@ def test_a_gpu_that_is_behind_was_never_idle(gpu, agent, behind):
     steps = told()
     assert list(steps) == list(range(FIRST, 19 - behind))
     assert all(row == (EACH, 0) for number, row in steps.items()), steps
+
+
+def test_the_wait_after_a_step_that_was_told_late_is_not_known(gpu, agent, monkeypatch):
+    monkeypatch.setattr(_gpu_edges, "_LATE_NS", 0)
+    training(gpu, 20)
+    rows = told()
+    assert rows.pop(FIRST) == (EACH, None), "no event is at the end of the step before the first one with times"
+    assert all(row == (EACH, near(IDLE * MILLISECOND)) for row in rows.values()), rows
 
 
 def test_what_is_done_at_the_end_is_told(gpu, agent):
