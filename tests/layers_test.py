@@ -30,7 +30,7 @@ STORE = (
 )
 COLLECT = (*CORE, "agent/collect")
 FRAMES = (*COLLECT, "agent/host", "agent/gpu", "agent/sample", "agent/marks", "agent/spool", "agent/frames")
-APP = (*FRAMES, "core/http", "agent/send", "agent/launch", "agent/top")
+APP = (*FRAMES, "core/http", "agent/send", "agent/traces", "agent/launch", "agent/top")
 REPORT = ("server/report/text", "server/report/measure", "server/report/picture", "server/report/page", "server/report/fleet")
 EDGE = ("server/edge/http", "server/edge")
 # What answers are made of.
@@ -60,6 +60,7 @@ LAYERS = {
     "agent/spool": CORE,
     "agent/frames": FRAMES,
     "agent/send": (*CORE, "core/http", "agent/spool"),
+    "agent/traces": (*CORE, "core/http", "agent/marks", "agent/spool", "agent/send"),
     "agent/launch": FRAMES,
     "agent/top": (*COLLECT, "agent/marks"),
     "agent/app/options": APP,

@@ -7,8 +7,8 @@
 
 #include "agent/app/commands/agent_command.h"
 #include "agent/app/commands/trace_files.h"
-#include "agent/app/job/pack_trace.h"
 #include "agent/app/options/common_options.h"
+#include "agent/traces/pack_trace.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/text.h"

@@ -20,7 +20,6 @@
 #include "agent/app/job/opening.h"
 #include "agent/app/job/rank_processes.h"
 #include "agent/app/job/spool_drain.h"
-#include "agent/app/job/trace_sender.h"
 #include "agent/frames/rank_evaluation.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/process.h"
@@ -30,6 +29,7 @@
 #include "agent/launch/relay.h"
 #include "agent/launch/startup_pages.h"
 #include "agent/sample/sample_loop.h"
+#include "agent/traces/trace_sender.h"
 #include "core/base/text.h"
 
 namespace stepscope {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "agent/app/job/pack_trace.h"
+#include "agent/traces/pack_trace.h"
 #include "core/base/nameless_file.h"
 #include "core/base/text.h"
 #include "core/wire/compress.h"

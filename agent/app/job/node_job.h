@@ -9,7 +9,6 @@
 
 #include "agent/app/job/job_owner.h"
 #include "agent/app/job/job_session.h"
-#include "agent/app/job/trace_sender.h"
 #include "agent/app/options/node_job_options.h"
 #include "agent/frames/job_tick_row.h"
 #include "agent/host/process.h"
@@ -18,6 +17,7 @@
 #include "agent/launch/missing_hooks.h"
 #include "agent/sample/sampler.h"
 #include "agent/spool/spool_folder.h"
+#include "agent/traces/trace_sender.h"
 #include "core/base/clock.h"
 #include "core/base/guarded.h"
 

@@ -1,4 +1,4 @@
-#include "agent/app/job/pack_trace.h"
+#include "agent/traces/pack_trace.h"
 
 #include <algorithm>
 #include <cctype>

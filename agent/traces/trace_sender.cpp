@@ -1,4 +1,4 @@
-#include "agent/app/job/trace_sender.h"
+#include "agent/traces/trace_sender.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/app/job/pack_trace.h"
+#include "agent/traces/pack_trace.h"
 #include "core/base/json.h"
 #include "core/base/log.h"
 #include "core/base/text.h"

@@ -1,4 +1,4 @@
-#include "agent/app/job/trace_sender.h"
+#include "agent/traces/trace_sender.h"
 
 #include <gmock/gmock.h>
 #include <sys/mman.h>
