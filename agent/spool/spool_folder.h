@@ -13,6 +13,7 @@ namespace stepscope {
 inline constexpr std::uint64_t kSegmentBytes = 1024 * 1024;
 inline constexpr const char* kPartsName = "open";
 inline constexpr const char* kAckedName = "acked";
+inline constexpr const char* kTracesFolder = "traces";
 
 // The name of a session's folder.
 std::string SessionName(const Session& session);
@@ -22,8 +23,9 @@ std::string SegmentName(std::uint32_t segment);
 std::uint32_t SegmentOf(const std::string& name);
 
 // The folder that the spools of this node's agents share: a folder for each session, locked by the
-// agent that writes or delivers it, and one bound for the bytes of all. Two agents that write at
-// the same time may exceed the bound. `files` must be safe for the threads that call this.
+// agent that writes or delivers it, traces that wait, and one bound for the bytes of all. Samples
+// go before traces: they may take the room of a trace, a trace never theirs. Two agents that write
+// at the same time may exceed the bound. `files` must be safe for the threads that call this.
 class SpoolFolder {
  public:
   SpoolFolder(std::unique_ptr<Files> files, std::uint64_t most_bytes)
@@ -34,17 +36,28 @@ class SpoolFolder {
   // The sessions that have a folder.
   std::vector<std::string> Sessions();
 
-  // Removes the oldest segments, of any session, until another fits. The newest segment of each
-  // session stays: an agent may be writing to it, and it tells that others were lost. Unavailable
-  // when there is nothing more to remove.
+  // Removes the oldest traces, then the oldest segments, of any session, until another fits. The
+  // newest segment of each session stays: an agent may be writing to it, and it tells that others
+  // were lost. Unavailable when there is nothing more to remove.
   Status MakeRoom();
-  // Removes the oldest segment, because the disk is full.
+  // Removes the oldest trace or, where none waits, segment, because the disk is full.
   Status RemoveOldest();
+  // Removes the oldest traces until another one of so many bytes fits beside all samples.
+  // Unavailable when it does not.
+  Status MakeTraceRoom(std::uint64_t bytes);
 
   // Removes a session's folder and its files; a file that cannot be removed stays.
   void Discard(const std::string& session);
 
  private:
+  struct Place {
+    std::string path{};
+    std::int64_t changed_us = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::uint64_t BytesOfSessions();
+  std::vector<Place> Traces();  // the oldest first
+
   std::unique_ptr<Files> files_;
   const std::uint64_t most_bytes_;
 };

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "agent/traces/pack_trace.h"
-#include "core/base/json.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
 
@@ -17,9 +16,8 @@ namespace {
 
 constexpr std::size_t kMostQueued = 8;
 constexpr std::int64_t kMostFileBytes = 256 * 1024 * 1024;
-constexpr Duration kPatience = 10min, kRequestLimit = 2min, kPause = 2s;
+constexpr Duration kPatience = 10min, kLongestWriting = 10s;
 constexpr int kNice = 10;
-constexpr char kOctets[] = "application/octet-stream";
 
 std::string NameOf(const RankTrace& trace) {
   return Format("the operators of rank {} in window {}", trace.rank, trace.said.window);
@@ -61,25 +59,15 @@ Result<std::string> PackFile(const Descriptor& file) {
   return PackTrace(read, kMostTraceBody);
 }
 
-std::string Detail(const HttpAnswer& answer) {
-  const auto json = ParseJson(answer.body, {.bytes = 1024 * 1024, .values = 10'000});
-  if (json && json->is_object() && json->contains("detail") && (*json)["detail"].is_string()) {
-    return Printable((*json)["detail"].get<std::string>());
-  }
-  return Format("HTTP status {}", answer.status);
-}
-
-// The job's start may be on its way, and the service busy.
-bool MayTryAgain(int status) {
-  return status == 404 || status == 429 || status >= 500;
-}
-
 }  // namespace
 
-TraceSender::TraceSender(UplinkOptions uplink, std::string job, const Clock& clock)
-    : uplink_(std::move(uplink)), job_(std::move(job)), clock_(clock) {
-  uplink_.request_limit = kRequestLimit;
-}
+TraceSender::TraceSender(UplinkOptions uplink, std::string job, SpoolFolder* spool,
+                         const Clock& clock)
+    : job_(std::move(job)),
+      service_(uplink.server),
+      spool_(spool),
+      clock_(clock),
+      uplink_((uplink.request_limit = kTraceRequestLimit, Uplink::Make(uplink))) {}
 
 TraceSender::~TraceSender() {
   Finish(0s);
@@ -99,21 +87,32 @@ void TraceSender::Add(RankTrace trace) {
   });
 }
 
-void TraceSender::Finish(Duration patience) {
+std::size_t TraceSender::Finish(Duration patience) {
   const SteadyTime until = clock_.Steady() + patience;
   state_.Change([&](State& state) {
     state.finishing = true;
     state.until = until;
   });
+  const auto packed = [](const State& state) { return state.queue.empty() && !state.busy; };
   const bool done = state_.Wait(
-      {}, patience, [](const State& state) { return state.queue.empty() && !state.busy; });
-  if (!done) {
-    for (RankTrace& trace :
-         state_.Change([](State& state) { return std::exchange(state.queue, {}); })) {
-      Drop(std::move(trace), "the agent ends");
-    }
+      {}, patience, [&](const State& state) { return packed(state) && state.waiting == 0; });
+  if (!done && uplink_) (*uplink_)->Stop();
+  if (!done && spool_ != nullptr) state_.Wait({}, kLongestWriting, packed);
+  for (RankTrace& trace :
+       state_.Change([](State& state) { return std::exchange(state.queue, {}); })) {
+    Drop(std::move(trace), "the agent ends");
   }
   worker_.Change([](Worker& worker) { worker = Worker(); });
+  waiting_ = nullptr;  // others may send them from here on
+  const std::size_t left =
+      state_.Change([](State& state) { return std::exchange(state.waiting, 0); });
+  if (left > 0) {
+    LogWarning(
+        "{} windows of job {} wait in the spool; an agent on this node delivers them, or "
+        "stepscope-agent flush",
+        left, job_);
+  }
+  return left;
 }
 
 void TraceSender::Drop(RankTrace trace, std::string_view reason) {
@@ -122,30 +121,98 @@ void TraceSender::Drop(RankTrace trace, std::string_view reason) {
 }
 
 void TraceSender::Run(std::stop_token stop) {
-  // Of this thread alone.
+  // The priority is of this thread alone.
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
-  while (state_.Wait(stop, 1h, [](const State& state) { return !state.queue.empty(); }) ||
-         !stop.stop_requested()) {
-    RankTrace trace;
-    const bool any = state_.Change([&](State& state) {
-      if (state.queue.empty()) return false;
-      trace = std::move(state.queue.front());
-      state.queue.pop_front();
-      return state.busy = true;
+  bool hurried = false;  // what waits is tried at once when the end comes
+  while (!stop.stop_requested()) {
+    const bool waits = waiting_ && !waiting_->Files().empty();
+    const Duration pause = waits ? std::max<Duration>(next_try_ - clock_.Steady(), 0s) : 1h;
+    state_.Wait(stop, pause, [&](const State& state) {
+      return !state.queue.empty() || (state.finishing && !hurried);
     });
-    if (any) Send(std::move(trace), stop);
-    state_.Change([](State& state) { state.busy = false; });
+    hurried = state_.Read([](const State& state) { return state.finishing; });
     if (stop.stop_requested()) return;
+    if (std::optional<RankTrace> trace = Next()) {
+      Take(std::move(*trace), stop);
+    } else if (waits) {
+      SendWaiting();
+    }
+    state_.Change([](State& state) { state.busy = false; });
   }
 }
 
-void TraceSender::Send(RankTrace trace, std::stop_token stop) {
-  const Result<std::string> body = PackFile(trace.file);
-  const std::string name = NameOf(trace), path = PathOf(job_, trace);
+std::optional<RankTrace> TraceSender::Next() {
+  return state_.Change([](State& state) -> std::optional<RankTrace> {
+    if (state.queue.empty()) return std::nullopt;
+    std::optional<RankTrace> next(std::move(state.queue.front()));
+    state.queue.pop_front();
+    state.busy = true;
+    return next;
+  });
+}
+
+// Traces that wait in the spool go first.
+void TraceSender::Take(RankTrace trace, std::stop_token stop) {
+  Result<std::string> body = PackFile(trace.file);
+  WaitingTrace packed{service_, PathOf(job_, trace), NameOf(trace), {}};
   closer_.Close(0, std::move(trace.file));
-  const std::string fault = body ? SendBody(path, *body, stop) : body.error().message;
-  if (fault.empty()) return LogInfo("{} are sent: {} bytes", name, body->size());
-  LogWarning("{} are dropped: {}", name, fault);
+  const std::string fault = !body ? body.error().message : !uplink_ ? uplink_.error().message : "";
+  if (!fault.empty()) return LogWarning("{} are dropped: {}", packed.name, fault);
+  packed.body = std::move(*body);
+  const bool first = state_.Read([](const State& state) { return state.waiting == 0; });
+  if (first && IsOver(packed, PostTrace(**uplink_, packed), false)) return;
+  if (!Keep(packed)) RetryInMemory(packed, stop);
+}
+
+// Whether the trace needs no further try, which is logged. `knows_jobs`: by now.
+bool TraceSender::IsOver(const WaitingTrace& packed, const TraceAnswer& answer, bool knows_jobs) {
+  using enum TraceAnswer::End;
+  if (answer.end == kTaken) {
+    LogInfo("{} are sent: {} bytes", packed.name, packed.body.size());
+  } else if (answer.end == kRefused || (answer.end == kUnknownJob && knows_jobs)) {
+    LogWarning("{} are dropped: {}", packed.name, answer.reason);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool TraceSender::Keep(const WaitingTrace& packed) {
+  if (spool_ == nullptr) return false;
+  if (!waiting_) waiting_ = std::make_unique<WaitingTraces>(*spool_);
+  if (const Status kept = waiting_->Keep(packed); !kept) {
+    LogWarning("{} cannot wait on disk: {}", packed.name, kept.error().message);
+    return false;
+  }
+  state_.Change([](State& state) { ++state.waiting; });
+  LogInfo("{} wait in the spool: {} bytes", packed.name, packed.body.size());
+  return true;
+}
+
+// Tries the oldest one.
+void TraceSender::SendWaiting() {
+  const std::string file = waiting_->Files().front();
+  const Result<WaitingTrace> packed = waiting_->Read(file);
+  if (!packed) {
+    LogWarning("operators of job {} that waited in the spool are lost: {}", job_,
+               packed.error().message);
+    return Forget(file);
+  }
+  const SteadyTime now = clock_.Steady();
+  if (first_tried_ == SteadyTime{}) first_tried_ = now;
+  const TraceAnswer answer = PostTrace(**uplink_, *packed);
+  if (IsOver(*packed, answer, now - first_tried_ >= kPatience)) return Forget(file);
+  const bool finishing = state_.Read([](const State& state) { return state.finishing; });
+  pause_ = finishing ? kTracePause : std::clamp(2 * pause_, kTracePause, kLongestTracePause);
+  next_try_ = clock_.Steady() + std::max(answer.wait, pause_);
+}
+
+void TraceSender::Forget(const std::string& file) {
+  waiting_->Remove(file);
+  const std::size_t left = waiting_->Files().size();
+  state_.Change([&](State& state) { state.waiting = left; });
+  pause_ = {};
+  next_try_ = first_tried_ = {};
 }
 
 bool TraceSender::GivesUp(SteadyTime began, std::stop_token stop) const {
@@ -155,22 +222,15 @@ bool TraceSender::GivesUp(SteadyTime began, std::stop_token stop) const {
   return late || stop.stop_requested() || now - began >= kPatience;
 }
 
-// Returns the reason why it was not taken, or "".
-std::string TraceSender::SendBody(const std::string& path, const std::string& body,
-                                  std::stop_token stop) {
-  auto uplink = Uplink::Make(uplink_);
-  if (!uplink) return uplink.error().message;
-  const std::stop_callback ends(stop, [&] { (*uplink)->Stop(); });
+void TraceSender::RetryInMemory(const WaitingTrace& packed, std::stop_token stop) {
   const SteadyTime began = clock_.Steady();
   for (;;) {
-    const auto answer = (*uplink)->PostTo(path, kOctets, body);
-    if (answer && (answer->status == 200 || answer->status == 201)) return "";
-    const std::string fault = answer ? Detail(*answer) : answer.error().message;
-    if (answer && !MayTryAgain(answer->status)) return fault;
-    if (GivesUp(began, stop)) return fault;
-    const Duration wanted = answer ? answer->RetryAfter(10s) : Duration(0);
-    SleepFor(stop, std::max<Duration>(wanted, kPause));
-    if (GivesUp(began, stop)) return fault;
+    const TraceAnswer answer = PostTrace(**uplink_, packed);
+    if (IsOver(packed, answer, false)) return;
+    if (!GivesUp(began, stop)) SleepFor(stop, std::max(answer.wait, kTracePause));
+    if (GivesUp(began, stop)) {
+      return LogWarning("{} are dropped: {}", packed.name, answer.reason);
+    }
   }
 }
 

@@ -2,12 +2,15 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "agent/marks/closer.h"
 #include "agent/marks/intake.h"
 #include "agent/send/uplink.h"
+#include "agent/spool/waiting_traces.h"
+#include "agent/traces/post_trace.h"
 #include "core/base/clock.h"
 #include "core/base/guarded.h"
 #include "core/base/worker.h"
@@ -16,36 +19,52 @@ namespace stepscope {
 
 // Sends the trace files that training processes pass, one after the other, on a niced thread that
 // begins with the first one. What they pass is only data: anything that is not a file of a sensible
-// size is dropped. While the service is away a file waits, packed, in memory for at most 10
-// minutes, and at most 8 files wait; what is dropped is logged with its reason. Any thread may call
-// it; `clock` outlives it.
+// size is dropped. While the service is away they wait, packed, in the spool, where another agent
+// finds what this one could not send; without a spool one waits in memory, for at most 10 minutes.
+// At most 8 wait to be packed. What is dropped is logged with its reason. Any thread may call it;
+// `spool`, null where there is none, and `clock` outlive it.
 class TraceSender {
  public:
-  TraceSender(UplinkOptions uplink, std::string job, const Clock& clock);
+  TraceSender(UplinkOptions uplink, std::string job, SpoolFolder* spool, const Clock& clock);
   ~TraceSender();
 
   // Never waits.
   void Add(RankTrace trace);
 
-  // Waits until all files are sent or dropped, at most so long, and then drops what is left.
-  void Finish(Duration patience);
+  // Waits until all are sent or dropped, at most so long, and then for as long as it takes to bring
+  // what is left to the spool, at most 10 s. Returns how many wait there, for others to send. Once.
+  std::size_t Finish(Duration patience);
 
  private:
   struct State {
     std::deque<RankTrace> queue;
     bool busy = false, finishing = false;
-    SteadyTime until{};  // the end of the patience, when it is finishing
+    std::size_t waiting = 0;  // in the spool
+    SteadyTime until{};       // the end of the patience, when it is finishing
   };
   void Run(std::stop_token stop);
-  void Send(RankTrace trace, std::stop_token stop);
-  std::string SendBody(const std::string& path, const std::string& body, std::stop_token stop);
+  std::optional<RankTrace> Next();
+  void Take(RankTrace trace, std::stop_token stop);
+  bool Keep(const WaitingTrace& packed);
+  bool IsOver(const WaitingTrace& packed, const TraceAnswer& answer, bool knows_jobs);
+  void SendWaiting();
+  void Forget(const std::string& file);
+  void RetryInMemory(const WaitingTrace& packed, std::stop_token stop);
   void Drop(RankTrace trace, std::string_view reason);
   bool GivesUp(SteadyTime began, std::stop_token stop) const;
 
-  UplinkOptions uplink_;
-  const std::string job_;
+  const std::string job_, service_;
+  SpoolFolder* const spool_;
   const Clock& clock_;
   const Closer closer_;  // to close what a process has passed may take long
+  Result<std::unique_ptr<Uplink>> uplink_;
+
+  // The thread alone uses these.
+  std::unique_ptr<WaitingTraces> waiting_;
+  SteadyTime next_try_{};     // when the oldest in the spool is tried again
+  SteadyTime first_tried_{};  // when it was tried first
+  Duration pause_{};
+
   Guarded<State> state_;
   Guarded<Worker> worker_;
 };

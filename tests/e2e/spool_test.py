@@ -9,13 +9,32 @@ import time
 
 import pytest
 
-from tests.support.service import program, wait_for
+from tests.e2e.run_test import PYTHON
+from tests.e2e.traces_test import trace_of
+from tests.support.service import ROOT, program, wait_for
 
 INTERVAL_US = 500_000
 TICKS = """
     select encode(session, 'hex'), min(from_us), max(to_us), sum(rows) from frames join jobs using (job_id)
     where name = '{}' and kind = 1 group by session order by 2"""
 LOST = "select coalesce(sum(lost), 0) from streams join jobs using (job_id) where name = '{}'"
+
+# Hands a trace over as the hooks of PyTorch do, once the service is away.
+WITH_TRACE = """
+import os, sys, time
+import stepscope
+from stepscope import _marks, _wire
+
+for step in range(12):
+    stepscope.step(step)
+    time.sleep(0.01)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.02)
+file = os.memfd_create("trace")
+os.write(file, sys.argv[2].encode())
+_marks._session.post(_wire.trace(0, 7, 1, (100, 200, 300), "", "script"), file)
+time.sleep(1)
+"""
 
 
 def agent(service, spool, job, *command):
@@ -79,6 +98,25 @@ def test_flush_delivers_a_run_that_never_met_the_service(service, folder):
     assert job["status"] == "Failed" and job["failure"]["exit_code"] == 3
     assert ticks(service, "alone")[0][3] >= 3
     assert not list(spool.glob("*")) and "delivered 0 frames" in flush(service, spool).stdout
+
+
+def test_a_trace_that_was_not_sent_waits_for_the_next_agent(service, folder):
+    spool, away = folder / "spool", folder / "away"
+    run = agent(service, spool, "traced", "env", f"PYTHONPATH={ROOT / 'python'}", PYTHON, "-c", WITH_TRACE, str(away), trace_of(0))
+    wait_for(lambda: service.get("/api/v1/jobs/traced")[0] == 200, "the job is known")
+    service.kill()
+    away.touch()
+    errors = run.communicate(timeout=60)[1]
+    assert run.returncode == 0 and "1 windows of job traced wait in the spool" in errors, errors
+    (file,) = spool.glob("traces/*/*")
+    assert file.stat().st_mode & 0o077 == 0
+    service.start()
+    done = flush(service, spool)
+    assert done.returncode == 0 and "and 1 traces; nothing is left" in done.stdout, done.stdout + done.stderr
+    window = service.get("/api/v1/jobs/traced/windows/1")[1]
+    assert [trace["capture"]["steps"] for trace in window["traces"]] == [1]
+    assert service.get("/api/v1/jobs/traced/windows/1/kernels")[1]["kernels"][0]["name"] == "sgemm"
+    assert not list(spool.glob("*"))
 
 
 def test_what_was_meant_for_another_service_stays(service, folder):

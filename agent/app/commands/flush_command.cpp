@@ -8,6 +8,7 @@
 #include "agent/app/job/old_sessions.h"
 #include "agent/app/options/common_options.h"
 #include "agent/app/options/spool_options.h"
+#include "agent/traces/old_traces.h"
 #include "core/base/text.h"
 #include "core/base/worker.h"
 
@@ -15,7 +16,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::string_view kFlushHelp =
-    R"(Delivers the samples that agents which are no more have left in the spool of this machine.
+    R"(Delivers the samples and traces that agents which are no more have left in the spool of this
+machine.
 
   stepscope-agent flush --server URL [options]
 
@@ -62,6 +64,16 @@ void DeliverAll(OldSessions& sessions, const Clock& clock, Duration at_most) {
   }
 }
 
+// Sends traces, whose samples are delivered, in the same way.
+void SendAll(OldTraces& traces, Uplink& uplink, const Clock& clock, Duration at_most) {
+  SteadyTime well = clock.Steady();
+  while (!traces.empty() && clock.Steady() - well < at_most) {
+    const Duration wait = traces.Step(uplink);
+    if (traces.reason().empty()) well = clock.Steady();
+    if (!traces.empty()) SleepFor({}, std::min(wait, at_most));
+  }
+}
+
 // Names the hosts whose sessions stay: only a host itself knows whether its agents live.
 void NameOtherHosts(const SpoolOptions& spool) {
   std::error_code failed;
@@ -78,14 +90,20 @@ void NameOtherHosts(const SpoolOptions& spool) {
   }
 }
 
-int Report(const OldSessions& sessions, const std::string& folder) {
+int Report(const OldSessions& sessions, const OldTraces& traces, const std::string& folder) {
   for (const OldSessions::Left& left : sessions.left()) {
     PrintText(Format("not delivered: {} frames of job {}: {}\n", left.figures.frames_waiting,
                      left.job, left.reason.empty() ? "no time left" : left.reason));
   }
-  PrintText(Format("delivered {} frames; {} is left in {}\n", sessions.delivered_frames(),
-                   sessions.empty() ? "nothing" : "something", Printable(folder)));
-  return sessions.empty() ? 0 : kFailed;
+  for (const std::string& name : traces.Left()) {
+    PrintText(Format("not delivered: {}: {}\n", name,
+                     traces.reason().empty() ? "no time left" : traces.reason()));
+  }
+  const bool nothing = sessions.empty() && traces.empty();
+  const std::string more = traces.sent() > 0 ? Format(" and {} traces", traces.sent()) : "";
+  PrintText(Format("delivered {} frames{}; {} is left in {}\n", sessions.delivered_frames(), more,
+                   nothing ? "nothing" : "something", Printable(folder)));
+  return nothing ? 0 : kFailed;
 }
 
 int Flush(const Arguments& arguments, std::string_view) {
@@ -93,6 +111,10 @@ int Flush(const Arguments& arguments, std::string_view) {
   if (!options) return ReportUsageError(options.error().message);
   auto uplink = Uplink::Make(options->uplink);
   if (!uplink) return ReportUsageError(uplink.error().message);
+  UplinkOptions for_traces = options->uplink;
+  for_traces.request_limit = kTraceRequestLimit;
+  auto traces_uplink = Uplink::Make(for_traces);
+  if (!traces_uplink) return ReportUsageError(traces_uplink.error().message);
   const auto folder = TakeSpool(options->spool);
   if (!folder) {
     PrintText(Format("the spool cannot be used: {}\n", folder.error().message));
@@ -104,8 +126,10 @@ int Flush(const Arguments& arguments, std::string_view) {
       **folder, options->all ? "" : options->uplink.server,
       [&](std::string body) { return (*uplink)->Post(std::move(body)); }, clock);
   DeliverAll(sessions, clock, options->wait);
+  OldTraces traces(**folder, options->all ? "" : options->uplink.server);
+  if (sessions.empty()) SendAll(traces, **traces_uplink, clock, options->wait);
   NameOtherHosts(options->spool);
-  return Report(sessions, options->spool.folder);
+  return Report(sessions, traces, options->spool.folder);
 }
 
 }  // namespace

@@ -243,7 +243,7 @@ CommandEnd Profile(const RunOptions& given) {
   if (command) powers.stop = [&stop] { stop.Set(); };
   const auto spool = OpenSpool(options.spool);
   const SpoolDrain others(spool.get(), options.uplink, clock);
-  TraceSender traces(options.uplink, options.job, clock);
+  TraceSender traces(options.uplink, options.job, spool.get(), clock);
   JobSession session(
       {options.job, options.node, options.push,
        [&](const ServiceCommand& asked) { return ExecuteCommand(asked, options.allowed, powers); },

@@ -51,7 +51,7 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
            .user = job.user,
            .started_here = false},
       uplink_(std::move(uplink)),
-      traces_(options.uplink, job.job, clock) {
+      traces_(options.uplink, job.job, options.spool, clock) {
   ticks_.Change([&](Ticks& ticks) {
     const ListTraining list = [&ticks](auto& training) { training = ticks.training; };
     ticks.processes = MakeProcessCollector(

@@ -50,6 +50,9 @@ class NodeJob {
   // Like JobSession::HandOver; does not wait for a push in flight.
   bool HandOver();
 
+  // Like TraceSender::Finish; what is on its way goes to the spool.
+  bool KeepTraces() { return traces_.Finish(Duration(0)) > 0; }
+
   // The sampling interval that the service asked for; else the node's. Any thread.
   Duration Interval() const {
     return interval_.Read([](Duration value) { return value; });

@@ -21,15 +21,15 @@ bool IsDone(const NodeJob& job) {
   return poll(&watched, 1, 0) == 1;
 }
 
-// Hands the job over; true when frames of it wait in the spool.
+// Hands the job over; true when frames or traces of it wait in the spool.
 bool HandOverJob(NodeJob& job) {
-  const bool kept = job.HandOver();
+  const bool kept = job.HandOver(), traces = job.KeepTraces();
   const SpoolFigures left = job.figures();
-  if (left.frames_waiting == 0) return false;
+  if (left.frames_waiting == 0) return traces;
   LogWarning("job {}: not delivered: {} frames: {}{}", job.name(), left.frames_waiting,
              job.Reason(),
              kept ? "; an agent on this node delivers it, or stepscope-agent flush" : "");
-  return kept;
+  return kept || traces;
 }
 
 }  // namespace

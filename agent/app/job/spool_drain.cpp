@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/traces/old_traces.h"
 #include "core/base/log.h"
 
 namespace stepscope {
@@ -15,19 +16,23 @@ constexpr Duration kLongestWait = 1h;
 
 SpoolDrain::SpoolDrain(SpoolFolder* folder, const UplinkOptions& uplink, const Clock& clock)
     : folder_(folder), service_(uplink.server), clock_(clock) {
-  auto made = folder == nullptr ? Result<std::unique_ptr<Uplink>>(NotFound("no spool"))
-                                : Uplink::Make(uplink);
-  if (!made) {
+  UplinkOptions for_traces = uplink;
+  for_traces.request_limit = kTraceRequestLimit;
+  auto made = Uplink::Make(uplink), made_for_traces = Uplink::Make(for_traces);
+  if (folder == nullptr || !made || !made_for_traces) {
     state_.Change([](State& state) { state.scanned = true; });
     return;
   }
   uplink_ = std::move(*made);
+  traces_uplink_ = std::move(*made_for_traces);
   worker_ = Worker("drain", [this](std::stop_token stop) { Run(std::move(stop)); });
 }
 
 SpoolDrain::~SpoolDrain() {
   worker_.RequestStop();
-  if (uplink_) uplink_->Stop();
+  for (const auto& uplink : {uplink_.get(), traces_uplink_.get()}) {
+    if (uplink != nullptr) uplink->Stop();
+  }
 }
 
 void SpoolDrain::Run(std::stop_token stop) {
@@ -49,6 +54,16 @@ void SpoolDrain::DeliverAll(const std::stop_token& stop) {
     const Duration wait = sessions.Step();
     Note(sessions);
     if (!SleepFor(stop, wait)) return;
+  }
+  SendTraces(stop);
+}
+
+// Another search interrupts it, since samples go first.
+void SpoolDrain::SendTraces(const std::stop_token& stop) {
+  OldTraces traces(*folder_, service_);
+  const auto rescan = [](const State& state) { return state.rescan; };
+  while (!traces.empty() && !stop.stop_requested()) {
+    if (state_.Wait(stop, traces.Step(*traces_uplink_), rescan)) return;
   }
 }
 

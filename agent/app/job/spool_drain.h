@@ -11,8 +11,9 @@
 
 namespace stepscope {
 
-// Delivers sessions that other agents have left in the spool, on a thread and a connection of its
-// own, until it is destroyed. Undelivered sessions stay in the spool. The references outlive it.
+// Delivers sessions, and then traces, that other agents have left in the spool, on a thread and
+// connections of its own, until it is destroyed. What is not delivered stays in the spool. The
+// references outlive it.
 class SpoolDrain {
  public:
   // Does nothing without a folder.
@@ -35,12 +36,13 @@ class SpoolDrain {
 
   void Run(std::stop_token stop);
   void DeliverAll(const std::stop_token& stop);
+  void SendTraces(const std::stop_token& stop);
   void Note(const OldSessions& sessions);
 
   SpoolFolder* const folder_;
   const std::string service_;
   const Clock& clock_;
-  std::unique_ptr<Uplink> uplink_;
+  std::unique_ptr<Uplink> uplink_, traces_uplink_;
   Guarded<State> state_;
   Worker worker_;
 };

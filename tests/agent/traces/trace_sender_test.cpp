@@ -6,7 +6,9 @@
 
 #include <mutex>
 
+#include "agent/traces/old_traces.h"
 #include "core/base/clock.h"
+#include "tests/support/fake_root.h"
 #include "tests/support/scripted_server.h"
 
 namespace stepscope {
@@ -35,7 +37,16 @@ class TraceSenderTest : public testing::Test {
     return heads_;
   }
 
+  // What waits in the spool is sent, or dropped.
+  void SendOld(OldTraces& old) {
+    const auto uplink = Uplink::Make({.server = server_.url()});
+    ASSERT_TRUE(uplink);
+    for (int tries = 0; !old.empty() && tries < 10; ++tries) (void)old.Step(**uplink);
+  }
+
   SystemClock clock_;
+  test::FakeRoot root_;
+  std::unique_ptr<SpoolFolder> spool_ = *OpenSpoolFolder(root_.path() + "/spool", 64 << 20);
   std::mutex mutex_;
   std::vector<std::string> heads_;
   std::vector<int> answers_;
@@ -53,7 +64,7 @@ class TraceSenderTest : public testing::Test {
 };
 
 TEST_F(TraceSenderTest, SendsTheFileWithItsWindowAndWhatItCost) {
-  TraceSender sender({.server = server_.url()}, "bert", clock_);
+  TraceSender sender({.server = server_.url()}, "bert", nullptr, clock_);
   sender.Add(TraceOf(FileOf("{\"traceEvents\": []}")));
   sender.Finish(30s);
   ASSERT_THAT(Heads(), SizeIs(1));
@@ -64,7 +75,7 @@ TEST_F(TraceSenderTest, SendsTheFileWithItsWindowAndWhatItCost) {
 }
 
 TEST_F(TraceSenderTest, SaysWhoAskedWhereTheServiceDidNot) {
-  TraceSender sender({.server = server_.url()}, "bert", clock_);
+  TraceSender sender({.server = server_.url()}, "bert", nullptr, clock_);
   RankTrace trace = TraceOf(FileOf("{\"traceEvents\": []}"));
   trace.said.window = 0;
   trace.said.note.clear();
@@ -80,7 +91,7 @@ TEST_F(TraceSenderTest, SaysWhoAskedWhereTheServiceDidNot) {
 
 TEST_F(TraceSenderTest, TriesAgainWhileTheServiceIsBusyButNotWhenItRefuses) {
   answers_ = {503, 201, 409};
-  TraceSender sender({.server = server_.url()}, "bert", clock_);
+  TraceSender sender({.server = server_.url()}, "bert", nullptr, clock_);
   sender.Add(TraceOf(FileOf("a")));
   sender.Add(TraceOf(FileOf("b")));
   sender.Finish(30s);
@@ -88,7 +99,7 @@ TEST_F(TraceSenderTest, TriesAgainWhileTheServiceIsBusyButNotWhenItRefuses) {
 }
 
 TEST_F(TraceSenderTest, DropsWhatIsNoFile) {
-  TraceSender sender({.server = server_.url()}, "bert", clock_);
+  TraceSender sender({.server = server_.url()}, "bert", nullptr, clock_);
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const Descriptor writer(ends[1]);
@@ -102,12 +113,62 @@ TEST_F(TraceSenderTest, DropsWhatIsNoFile) {
 }
 
 TEST_F(TraceSenderTest, EndsInTimeWhileTheServiceIsAway) {
-  TraceSender sender({.server = "http://127.0.0.1:1"}, "bert", clock_);
+  TraceSender sender({.server = "http://127.0.0.1:1"}, "bert", nullptr, clock_);
   sender.Add(TraceOf(FileOf("a")));
   sender.Add(TraceOf(FileOf("b")));
   const SteadyTime began = clock_.Steady();
   sender.Finish(100ms);
   EXPECT_LT(clock_.Steady() - began, 10s);
+}
+
+TEST_F(TraceSenderTest, LeavesInTheSpoolWhatItCouldNotSend) {
+  {
+    TraceSender sender({.server = "http://127.0.0.1:1"}, "bert", spool_.get(), clock_);
+    sender.Add(TraceOf(FileOf("a")));
+    sender.Add(TraceOf(FileOf("b")));
+    EXPECT_EQ(sender.Finish(0s), 2u);
+  }
+  OldTraces elsewhere(*spool_, server_.url());
+  EXPECT_TRUE(elsewhere.empty()) << "meant for another service";
+  OldTraces busy(*spool_, "");
+  EXPECT_TRUE(busy.empty()) << "its folder is locked by the one before";
+}
+
+TEST_F(TraceSenderTest, AnotherAgentSendsWhatWaits) {
+  {
+    TraceSender sender({.server = "http://127.0.0.1:1"}, "bert", spool_.get(), clock_);
+    sender.Add(TraceOf(FileOf("a")));
+    sender.Add(TraceOf(FileOf("b")));
+    EXPECT_EQ(sender.Finish(0s), 2u);
+  }
+  answers_ = {503, 201, 404};
+  OldTraces old(*spool_, "");
+  EXPECT_THAT(old.Left(), SizeIs(2));
+  SendOld(old);
+  EXPECT_THAT(Heads(), SizeIs(3));
+  EXPECT_EQ(old.sent(), 1u) << "the service does not know the other one's job";
+  EXPECT_TRUE(old.empty());
+}
+
+TEST_F(TraceSenderTest, SendsWhatWaitedOnceTheServiceTakesIt) {
+  answers_ = {503, 404};
+  TraceSender sender({.server = server_.url()}, "bert", spool_.get(), clock_);
+  sender.Add(TraceOf(FileOf("a")));
+  sender.Add(TraceOf(FileOf("b")));
+  EXPECT_EQ(sender.Finish(30s), 0u);
+  const auto heads = Heads();
+  EXPECT_THAT(heads, SizeIs(4)) << "busy, no job yet, and then both";
+  OldTraces old(*spool_, "");
+  EXPECT_TRUE(old.empty());
+}
+
+TEST_F(TraceSenderTest, DropsWhatTheSpoolAndTheServiceHaveNoRoomFor) {
+  const auto small = *OpenSpoolFolder(root_.path() + "/small", 10);
+  TraceSender sender({.server = "http://127.0.0.1:1"}, "bert", small.get(), clock_);
+  sender.Add(TraceOf(FileOf("a")));
+  const SteadyTime began = clock_.Steady();
+  EXPECT_EQ(sender.Finish(100ms), 0u);
+  EXPECT_LT(clock_.Steady() - began, 20s);
 }
 
 }  // namespace

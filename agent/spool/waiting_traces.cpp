@@ -1,0 +1,137 @@
+#include "agent/spool/waiting_traces.h"
+
+#include <algorithm>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/wire/crc32c.h"
+#include "core/wire/frame.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kEnding = ".trace", kRequests = "/api/v1/jobs/";
+constexpr std::size_t kMostHead = 16 * 1024;
+constexpr std::size_t kMostFile = 256 * 1024 * 1024;
+
+std::string TextOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::uint64_t NumberOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+std::string FolderOf(const std::string& name) {
+  return Format("{}/{}", kTracesFolder, name);
+}
+
+}  // namespace
+
+std::string EncodeTraceHead(const WaitingTrace& trace) {
+  return Dump(Json{{"service", trace.service},
+                   {"path", trace.path},
+                   {"name", trace.name},
+                   {"bytes", trace.body.size()},
+                   {"crc32c", Crc32c(trace.body)}}) +
+         "\n";
+}
+
+Result<WaitingTrace> DecodeTrace(std::string bytes) {
+  const std::size_t end = std::string_view(bytes).substr(0, kMostHead).find('\n');
+  if (end == std::string::npos) return Invalid("it does not say what it is");
+  const auto head = ParseJson(std::string_view(bytes).substr(0, end), {.bytes = kMostHead});
+  if (!head || !head->is_object()) return Invalid("it does not say what it is");
+  WaitingTrace trace{TextOf(*head, "service"), TextOf(*head, "path"), TextOf(*head, "name"), {}};
+  if (!trace.path.starts_with(kRequests)) return Invalid("it does not say where it is to be sent");
+  trace.body = std::move(bytes.erase(0, end + 1));
+  if (trace.body.size() != NumberOf(*head, "bytes")) return Invalid("it is cut short");
+  if (Crc32c(trace.body) != NumberOf(*head, "crc32c")) return Invalid("it is damaged");
+  return trace;
+}
+
+WaitingTraces::WaitingTraces(SpoolFolder& spool, std::string name, std::unique_ptr<FolderLock> lock)
+    : spool_(spool), name_(std::move(name)), lock_(std::move(lock)) {}
+
+WaitingTraces::~WaitingTraces() {
+  if (!lock_) return;
+  (void)spool_.files().RemoveFolder(FolderOf(name_));  // not where one waits
+  (void)spool_.files().RemoveFolder(kTracesFolder);
+}
+
+std::string WaitingTraces::PathOf(const std::string& file) const {
+  return Format("{}/{}", FolderOf(name_), file);
+}
+
+// Another agent that searches for abandoned traces may lock or remove the new folder at once, so
+// that the next call makes another.
+Status WaitingTraces::Open() {
+  if (lock_) return {};
+  stepscope::Files& files = spool_.files();
+  Status made = files.MakeFolder(kTracesFolder);
+  if (!made && made.error().code != Code::kConflict) return made;
+  name_ = SessionName(NewSession());
+  if (made = files.MakeFolder(FolderOf(name_)); !made) return made;
+  auto lock = files.Lock(FolderOf(name_));
+  if (!lock) return lock.error();
+  for (const std::string& folder : {std::string(), std::string(kTracesFolder)}) {
+    if (Status synced = files.SyncFolder(folder); !synced) return synced;
+  }
+  lock_ = std::move(*lock);
+  return {};
+}
+
+Status WaitingTraces::Keep(const WaitingTrace& trace) {
+  const std::string head = EncodeTraceHead(trace);
+  const std::uint64_t bytes = head.size() + trace.body.size();
+  if (Status room = spool_.MakeTraceRoom(bytes); !room) return room;
+  if (Status opened = Open(); !opened) return opened;
+  const std::string path = PathOf(Format("{:08}{}", ++kept_, kEnding));
+  auto file = spool_.files().Create(path, bytes);
+  if (!file) return file.error();
+  Status written = (*file)->Append(head);
+  if (written) written = (*file)->Append(trace.body);
+  if (written) written = (*file)->Sync();
+  if (written) written = spool_.files().SyncFolder(FolderOf(name_));
+  if (!written) (void)spool_.files().Remove(path);
+  return written;
+}
+
+std::vector<std::string> WaitingTraces::Files() const {
+  std::vector<std::string> names;
+  const auto entries =
+      lock_ ? spool_.files().List(FolderOf(name_)) : Result<std::vector<FileEntry>>(NotFound(""));
+  if (!entries) return names;
+  for (const FileEntry& entry : *entries) {
+    if (!entry.is_folder && entry.name.ends_with(kEnding)) names.push_back(entry.name);
+  }
+  return names;
+}
+
+Result<WaitingTrace> WaitingTraces::Read(const std::string& file) const {
+  auto bytes = spool_.files().Read(PathOf(file), 0, kMostFile);
+  if (!bytes) return bytes.error();
+  return DecodeTrace(std::move(*bytes));
+}
+
+void WaitingTraces::Remove(const std::string& file) {
+  (void)spool_.files().Remove(PathOf(file));
+}
+
+std::vector<std::unique_ptr<WaitingTraces>> AbandonedTraces(SpoolFolder& spool) {
+  std::vector<std::unique_ptr<WaitingTraces>> abandoned;
+  auto entries = spool.files().List(kTracesFolder);
+  if (!entries) return abandoned;
+  std::ranges::sort(*entries, {}, &FileEntry::changed_us);
+  for (const FileEntry& entry : *entries) {
+    if (!entry.is_folder) continue;
+    auto lock = spool.files().Lock(FolderOf(entry.name));
+    if (!lock) continue;  // its agent lives
+    abandoned.push_back(std::make_unique<WaitingTraces>(spool, entry.name, std::move(*lock)));
+  }
+  return abandoned;
+}
+
+}  // namespace stepscope

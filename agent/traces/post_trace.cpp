@@ -1,0 +1,44 @@
+#include "agent/traces/post_trace.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kOctets[] = "application/octet-stream";
+
+std::string Detail(const HttpAnswer& answer) {
+  const auto json = ParseJson(answer.body, {.bytes = 1024 * 1024, .values = 10'000});
+  if (json && json->is_object() && json->contains("detail") && (*json)["detail"].is_string()) {
+    return Printable((*json)["detail"].get<std::string>());
+  }
+  return Format("HTTP status {}", answer.status);
+}
+
+TraceAnswer::End EndOf(int status) {
+  if (status == 200 || status == 201) return TraceAnswer::End::kTaken;
+  if (status == 404) return TraceAnswer::End::kUnknownJob;
+  const bool later = status == 401 || status == 429 || status >= 500;
+  return later ? TraceAnswer::End::kLater : TraceAnswer::End::kRefused;
+}
+
+}  // namespace
+
+TraceAnswer PostTrace(Uplink& uplink, const WaitingTrace& trace) {
+  const auto read = [&body = trace.body](std::uint64_t at, std::span<char> into) {
+    const std::size_t count = at < body.size() ? std::min(into.size(), body.size() - at) : 0;
+    if (count > 0) std::memcpy(into.data(), body.data() + at, count);
+    return count;
+  };
+  const auto answer = uplink.PostBody(trace.path, kOctets, read, trace.body.size());
+  if (!answer) return {.reason = answer.error().message};
+  const TraceAnswer::End end = EndOf(answer->status);
+  if (end == TraceAnswer::End::kTaken) return {.end = end};
+  return {end, Detail(*answer), answer->RetryAfter(10s)};
+}
+
+}  // namespace stepscope
