@@ -35,6 +35,7 @@ OrderedJson ToJson(const ServiceCommand& command) {
     json["window_id"] = command.window_id;
     json["wait_seconds"] = command.wait_seconds;
     if (command.operators) json["operators"] = true;
+    if (command.shapes) json["shapes"] = true;
   }
   return json;
 }
@@ -50,10 +51,10 @@ std::vector<ServiceCommand> Commands(const Json& answer) {
     const auto number = [&](const char* key) {
       return static_cast<std::int64_t>(Number(json, key, has_all));
     };
-    ServiceCommand command{Text(json, "id"),       Text(json, "kind"),
-                           number("interval_ms"),  number("start_step"),
-                           number("num_steps"),    number("window_id"),
-                           number("wait_seconds"), json.value("operators", Json()) == Json(true)};
+    const auto flag = [&](const char* key) { return json.value(key, Json()) == Json(true); };
+    ServiceCommand command{Text(json, "id"),       Text(json, "kind"),  number("interval_ms"),
+                           number("start_step"),   number("num_steps"), number("window_id"),
+                           number("wait_seconds"), flag("operators"),   flag("shapes")};
     if (command.id.empty() || command.id.size() > kLongestId) continue;
     commands.push_back(std::move(command));
   }

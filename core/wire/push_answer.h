@@ -31,6 +31,7 @@ struct ServiceCommand {
   std::int64_t window_id = 0;
   std::int64_t wait_seconds = 0;
   bool operators = false;  // for spans: operators and kernels are wanted, too
+  bool shapes = false;     // and the shapes of their inputs
 };
 inline constexpr std::string_view kIntervalCommand = "interval";
 inline constexpr std::string_view kWindowCommand = "window";

@@ -103,8 +103,12 @@ Status Ask(Connection& connection, const JobRow& job, const WindowChoice& choice
            std::int64_t now_us) {
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
-  const auto asked = AskForWindow(
-      connection, job.job_id, {*choice.start_step, kAutomaticSteps, true, choice.asked_by}, now_us);
+  const auto asked = AskForWindow(connection, job.job_id,
+                                  {.start_step = *choice.start_step,
+                                   .num_steps = kAutomaticSteps,
+                                   .operators = true,
+                                   .asked_by = choice.asked_by},
+                                  now_us);
   if (!asked && asked.error().code == Code::kConflict) return {};
   if (!asked) return asked.error();
   if (const Status committed = transaction->Commit(); !committed) return committed;

@@ -33,6 +33,7 @@ std::vector<ServiceCommand> CommandsFor(const JobRow& job, const StreamCursor& s
     commands.back().num_steps = window.num_steps;
     commands.back().window_id = window.window_id;
     commands.back().operators = window.operators;
+    commands.back().shapes = window.shapes;
     commands.back().wait_seconds = (window.until_us - now_us) / 1'000'000;
   }
   return commands;

@@ -65,7 +65,7 @@ def test_a_window_that_was_asked_for_has_operators(service, folder):
         described(service, "captured", "InProgress")
         reaches_step(service, "captured", 7)
         assert ask(service, "captured", what="operators", start_step=1000, num_steps=9)[0] == 400
-        code, window = ask(service, "captured", what="operators", start_step=20, num_steps=5)
+        code, window = ask(service, "captured", what="operators", start_step=20, num_steps=5, shapes=True)
         assert (code, window["what"], window["status"], window["traces"]) == (201, "operators", "Open", [])
         missing = service.get("/api/v1/jobs/captured/windows/1/operators")
         assert missing[0] == 404 and "none yet" in missing[1]["detail"]
@@ -85,6 +85,9 @@ def test_a_window_that_was_asked_for_has_operators(service, folder):
     print(capture)
     operators = {row["name"]: row for row in service.get("/api/v1/jobs/captured/windows/1/operators")[1]["operators"]}
     assert operators["aten::addmm"]["calls"] == 10
+    assert window["shapes"] is True and trace["with_shapes"] is True
+    by_shape = service.get("/api/v1/jobs/captured/windows/1/operators?shapes=true")[1]["operators"]
+    assert {row["shapes"] for row in by_shape if row["name"] == "aten::addmm"} == {"[[64], [8, 64], [64, 64], [], []]", "[[1], [8, 64], [64, 1], [], []]"}
     (device,) = service.get("/api/v1/jobs/captured/windows/1/breakdown")[1]["devices"]
     assert device["device"] is None and len(device["steps"]) == 5
     assert over(service, "captured", 1)["reason"] is None

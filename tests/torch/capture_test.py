@@ -25,9 +25,9 @@ WEIGHED = CNN.replace('if __name__ == "__main__": main()', "").replace(
 ) + 'if __name__ == "__main__": main(workers=0)\n'
 
 
-def ask(intake, first, steps=2, window=1):
+def ask(intake, first, steps=2, window=1, more=""):
     intake.drain_until(lambda i: i.started, "the process")
-    return intake.ask(f"window|window {steps} steps from step {first} for window {window}")
+    return intake.ask(f"window|window {steps} steps from step {first} for window {window}{more}")
 
 
 def net():
@@ -81,6 +81,18 @@ def test_a_window_has_the_operators_of_its_steps(agent, training, tmp_path, monk
     assert told(agent).startswith("done")
     assert not list(tmp_path.iterdir()) or [each.name for each in tmp_path.iterdir()] == ["marks.sock"]
     assert not torch.autograd._profiler_enabled() and _marks._session.at_window is None
+
+
+@records
+@pytest.mark.parametrize("more", ["", " with shapes"])
+def test_shapes_are_recorded_where_they_are_asked_for(agent, training, more):
+    train(*training, 5)
+    assert ask(agent, next_step() + 3, more=more) == 1
+    train(*training, 8)
+    agent.drain_until(lambda i: i.traces, "the trace")
+    events = json.loads(agent.traces[0]["text"])["traceEvents"]
+    shaped = [event for event in events if event.get("args", {}).get("Input Dims")]
+    assert bool(shaped) == bool(more)
 
 
 @records

@@ -38,8 +38,9 @@ std::string KeepSpansOf(const ServiceCommand& command, const Allowed& allowed,
   SpanWindow window{command.window_id, command.start_step,
                     command.start_step + command.num_steps - 1, command.id, wait};
   if (command.operators && allowed.window) {
-    window.ask = Format("window {} steps from step {} for window {}", command.num_steps,
-                        command.start_step, command.window_id);
+    window.ask =
+        Format("window {} steps from step {} for window {}{}", command.num_steps,
+               command.start_step, command.window_id, command.shapes ? " with shapes" : "");
   } else if (command.operators) {
     window.remark =
         "operators were not recorded: the agent was started with --windows off, or "

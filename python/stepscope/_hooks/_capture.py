@@ -18,7 +18,7 @@ from ._capture_file import why_no_room, written
 from ._capture_pace import Pace
 from ._capture_window import Window
 
-_ASKED = re.compile(r"window (\d{1,6}) steps from step (\d{1,16}) for window (\d{1,6})")
+_ASKED = re.compile(r"window (\d{1,6}) steps from step (\d{1,16}) for window (\d{1,6})( with shapes)?")
 _MOST_KNOWN = 64  # windows of which the outcome is remembered, for an agent that was started again
 _MOST_WAITING = 8
 _AT_ONCE = "start_profiling"
@@ -42,8 +42,8 @@ class Capture:
         asked = _ASKED.fullmatch(text)
         if asked is None:
             return "the request has no steps and no number: is the agent of another version?"
-        steps, first, window = map(int, asked.groups())
-        wanted = Window(window, "" if window else "schedule", first, steps)
+        steps, first, window = map(int, asked.groups()[:3])
+        wanted = Window(window, "" if window else "schedule", first, steps, shapes=asked[4] is not None)
         wanted.number = number
         for known in self._known():
             if known.key() == wanted.key():

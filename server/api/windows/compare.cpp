@@ -1,6 +1,8 @@
 // GET /jobs/{name}/windows/{id}/compare and .../ranks: several traces side by side.
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "core/base/text.h"
 #include "server/api/http/answer.h"
@@ -59,6 +61,37 @@ OrderedJson SideJson(const TraceRow& trace, const StepTable& table) {
           {"steps", table.walls.size()}};
 }
 
+// The newest window before this one with a trace of the rank; without a rank, with any trace.
+Result<std::int64_t> WindowBefore(Connection& connection, std::int64_t job_id,
+                                  std::int64_t window_id, std::optional<std::int64_t> rank) {
+  const auto traces = ListTraces(connection, job_id, 1, window_id - 1);
+  if (!traces) return traces.error();
+  std::int64_t newest = 0;
+  for (const TraceRow& trace : *traces) {
+    if (!rank || trace.rank == *rank) newest = std::max(newest, trace.window_id);
+  }
+  if (newest > 0) return newest;
+  return NotFound(
+      Format("there is no window with a trace{} before window {}: say with which one to compare it",
+             rank ? Format(" of rank {}", *rank) : std::string(), window_id));
+}
+
+// The windows that a query names, in the order in which they are compared.
+Result<std::pair<TraceRow, TraceRow>> FindPair(Connection& connection, std::int64_t job_id,
+                                               std::int64_t id, const Query& query) {
+  const auto rank = query.MaybeInt("rank"), with_rank = query.MaybeInt("with_rank");
+  const auto other_rank = with_rank ? with_rank : rank;
+  const auto named = FindTrace(connection, job_id, id, rank);
+  if (!named) return named.error();
+  const auto with = query.MaybeInt("with");
+  const Result<std::int64_t> wanted =
+      with ? Result<std::int64_t>(*with) : WindowBefore(connection, job_id, id, other_rank);
+  if (!wanted) return wanted.error();
+  const auto other = FindTrace(connection, job_id, *wanted, other_rank);
+  if (!other) return other.error();
+  return with ? std::pair(*named, *other) : std::pair(*other, *named);
+}
+
 Result<Reply> ReadComparison(const Api&, Connection& connection, const Request& request,
                              const PathParameters& path) {
   const Query query(request, kCompareQuery);
@@ -68,20 +101,15 @@ Result<Reply> ReadComparison(const Api&, Connection& connection, const Request& 
   if (!job) return job.error();
   const Result<std::int64_t> id = ReadId(path, "window");
   if (!id) return id.error();
-  const auto before = FindTrace(connection, job->job_id, *id, query.MaybeInt("rank"));
-  if (!before) return before.error();
-  const auto with = query.MaybeInt("with");
-  if (!with) return Query::Refuse(request, "with", "is missing: the window to compare with");
-  const auto other_rank = query.MaybeInt("with_rank");
-  const auto after =
-      FindTrace(connection, job->job_id, *with, other_rank ? other_rank : query.MaybeInt("rank"));
-  if (!after) return after.error();
-  const auto one = LoadStepTable(connection, job->job_id, *before);
+  const auto pair = FindPair(connection, job->job_id, *id, query);
+  if (!pair) return pair.error();
+  const auto& [before, after] = *pair;
+  const auto one = LoadStepTable(connection, job->job_id, before);
   if (!one) return one.error();
-  const auto other = LoadStepTable(connection, job->job_id, *after);
+  const auto other = LoadStepTable(connection, job->job_id, after);
   if (!other) return other.error();
 
-  OrderedJson json = {{"before", SideJson(*before, *one)}, {"after", SideJson(*after, *other)}};
+  OrderedJson json = {{"before", SideJson(before, *one)}, {"after", SideJson(after, *other)}};
   const auto most = static_cast<std::size_t>(query.Int("limit", 200));
   const OrderedJson compared = ToJson(CompareWindows(*one, *other), most);
   for (const auto& [key, value] : compared.items()) json[key] = value;

@@ -61,6 +61,7 @@ OrderedJson WindowTeller::operator()(const WindowRow& window) const {
   const bool no_steps = window.of_traces && window.num_steps == 0;
   OrderedJson json = {{"id", std::to_string(window.window_id)},
                       {"what", WhatOf(window)},
+                      {"shapes", window.shapes},
                       {"asked_by", window.asked_by},
                       {"start_step", no_steps ? OrderedJson() : OrderedJson(window.start_step)},
                       {"num_steps", no_steps ? OrderedJson() : OrderedJson(window.num_steps)},

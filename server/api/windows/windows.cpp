@@ -64,12 +64,16 @@ Result<Reply> AskForOneWindow(const Api& api, Connection& connection, const Requ
   Body body(request);
   const Json& root = body.root();
   if (request.body.empty()) body.Note("", "is missing; {} asks for the next step");
-  body.AllowOnly(root, "", {"what", "start_step", "num_steps"});
+  body.AllowOnly(root, "", {"what", "start_step", "num_steps", "shapes"});
   std::int64_t start_step = body.Integer(root, "", "start_step", 0, kMostStep, -1);
   const std::int64_t num_steps = body.Integer(root, "", "num_steps", 1, kMostWindowSteps, 1);
   const std::string what = root.contains("what") ? body.Text(root, "", "what", 63) : "annotations";
+  const bool shapes = body.Bool(root, "", "shapes", false);
   if (!query.faults().empty()) return query.Refusal(request);
   const bool operators = what == kOperators;
+  if (body.faults().empty() && shapes && !operators) {
+    body.Note("/shapes", "are of operators: ask for them with what: operators");
+  }
   if (body.faults().empty() && what != kAnnotations && !operators) {
     body.Note("/what", "must be annotations or operators");
   }
@@ -88,7 +92,7 @@ Result<Reply> AskForOneWindow(const Api& api, Connection& connection, const Requ
     start_step = *next;
   }
   const auto asked =
-      AskForWindow(connection, job->job_id, {start_step, num_steps, operators}, now_us);
+      AskForWindow(connection, job->job_id, {start_step, num_steps, operators, shapes}, now_us);
   if (!asked) return asked.error();
   const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
   if (!nodes) return nodes.error();

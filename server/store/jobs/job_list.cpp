@@ -92,7 +92,7 @@ constexpr Sort kSorts[] = {
 constexpr char kAnyRule[] = "select 1 from rule_configs where rule = $1 or name = $1 limit 1";
 
 // The place of what the list is sorted by, behind kJobColumns.
-constexpr int kKeyColumn = 18;
+constexpr int kKeyColumn = kJobColumnCount;
 
 struct Order {
   Sort sort;

@@ -117,8 +117,8 @@ JobRow ReadJob(const Rows& rows, std::size_t row) {
   job.samples_from_us = rows.MaybeInt(row, 10);
   job.stop_requests = rows.Int(row, 11);
   job.created_by = rows.Text(row, 16);
-  job.window = {rows.Int(row, 12), rows.Int(row, 13), rows.Int(row, 14), rows.Int(row, 15),
-                rows.Bool(row, 17)};
+  job.window = {rows.Int(row, 12), rows.Int(row, 13),  rows.Int(row, 14),
+                rows.Int(row, 15), rows.Bool(row, 17), rows.Bool(row, 18)};
   return job;
 }
 

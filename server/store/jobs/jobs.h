@@ -19,6 +19,7 @@ struct NewestWindow {
   std::int64_t start_step = 0, num_steps = 0;
   std::int64_t until_us = 0;  // agents are told of it until then
   bool operators = false;     // operators and kernels are wanted, too
+  bool shapes = false;        // and the shapes of their inputs
 };
 
 struct JobRow {

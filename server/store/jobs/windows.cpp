@@ -20,13 +20,14 @@ constexpr std::int64_t kLateUs = 120'000'000;
 constexpr char kNote[] = R"(
 update jobs
 set window_requests = $2, window_start_step = $3, window_num_steps = $4, window_until_us = $5,
-    window_operators = $6
+    window_operators = $6, window_shapes = $7
 where job_id = $1)";
 constexpr char kInsertWindow[] = R"(
-insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source, asked_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8))";
+insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source, asked_by,
+    shapes)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9))";
 constexpr char kFind[] = R"(
-select window_id, start_step, num_steps, asked_us, until_us, spans, source, asked_by
+select window_id, start_step, num_steps, asked_us, until_us, spans, source, asked_by, shapes
 from windows
 where job_id = $1 and window_id = $2)";
 constexpr char kLastWindow[] = R"(
@@ -35,7 +36,7 @@ from windows
 where job_id = $1)";
 constexpr char kCountWindows[] = "select count(*) from windows where job_id = $1";
 constexpr char kListWindows[] = R"(
-select window_id, start_step, num_steps, asked_us, until_us, spans, source, asked_by
+select window_id, start_step, num_steps, asked_us, until_us, spans, source, asked_by, shapes
 from windows
 where job_id = $1 and window_id < $2
 order by window_id desc
@@ -105,16 +106,14 @@ std::string WhyNobodyAnswered(const WindowRow& window, const JobRow& job, std::i
 }
 
 WindowRow ReadWindow(const Rows& rows, std::size_t row) {
-  return {rows.Int(row, 0),
-          rows.Int(row, 1),
-          rows.Int(row, 2),
-          rows.Int(row, 3),
-          rows.Int(row, 4),
-          rows.Int(row, 5),
-          rows.Text(row, 6) == "trace",
-          rows.Text(row, 6) == "operators",
-          rows.Text(row, 7),
-          {}};
+  WindowRow window{rows.Int(row, 0), rows.Int(row, 1), rows.Int(row, 2),
+                   rows.Int(row, 3), rows.Int(row, 4), rows.Int(row, 5)};
+  const std::string source = rows.Text(row, 6);
+  window.of_traces = source == "trace";
+  window.operators = source == "operators";
+  window.asked_by = rows.Text(row, 7);
+  window.shapes = rows.Bool(row, 8);
+  return window;
 }
 
 // Fills in the answers; the windows are in falling order.
@@ -223,7 +222,7 @@ Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
   if (!open) return open.error();
   const auto same = [&](const WindowRow& window) {
     return window.start_step == wanted.start_step && window.num_steps == wanted.num_steps &&
-           window.operators == wanted.operators;
+           window.operators == wanted.operators && window.shapes == wanted.shapes;
   };
   if (*open && same(**open)) return AskedWindow{**open, false};
   Status may = MayAsk(job, *nodes, wanted.operators, *open, now_us);
@@ -237,14 +236,17 @@ Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
                    .asked_us = now_us,
                    .until_us = now_us + kWindowWait / 1us,
                    .operators = wanted.operators,
+                   .shapes = wanted.shapes,
                    .asked_by = wanted.asked_by,
                    .answers = {}};
   Status done = Done(connection.Query(
-      kInsertWindow, {job_id, window.window_id, window.start_step, window.num_steps, now_us,
-                      window.until_us, wanted.operators ? "operators" : "asked", wanted.asked_by}));
+      kInsertWindow,
+      {job_id, window.window_id, window.start_step, window.num_steps, now_us, window.until_us,
+       wanted.operators ? "operators" : "asked", wanted.asked_by, wanted.shapes}));
   if (done) {
-    done = Done(connection.Query(kNote, {job_id, window.window_id, window.start_step,
-                                         window.num_steps, window.until_us, wanted.operators}));
+    done =
+        Done(connection.Query(kNote, {job_id, window.window_id, window.start_step, window.num_steps,
+                                      window.until_us, wanted.operators, wanted.shapes}));
   }
   if (!done) return done.error();
   return AskedWindow{std::move(window), true};

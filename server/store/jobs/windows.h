@@ -42,11 +42,12 @@ struct WindowAnswer {
 
 struct WindowRow {
   std::int64_t window_id = 0, start_step = 0, num_steps = 0, asked_us = 0, until_us = 0;
-  std::int64_t spans = 0;             // spans that arrived
-  bool of_traces = false;             // no agent was asked: its spans came in trace files
-  bool operators = false;             // training processes were asked for trace files, too
-  std::string asked_by = {};          // kAskedByPerson, "script", "schedule", ...
-  std::vector<WindowAnswer> answers;  // by time
+  std::int64_t spans = 0;               // spans that arrived
+  bool of_traces = false;               // no agent was asked: its spans came in trace files
+  bool operators = false;               // training processes were asked for trace files, too
+  bool shapes = false;                  // and those for the shapes of their operators' inputs
+  std::string asked_by = {};            // kAskedByPerson, "script", "schedule", ...
+  std::vector<WindowAnswer> answers{};  // by time
 };
 
 enum class WindowStatus { kOpen, kRecorded, kNotRecorded };
@@ -69,10 +70,10 @@ struct AskedWindow {
   WindowRow window;
   bool fresh = false;  // false: the same window was requested before, and is open
 };
-// The steps of a window, and whether operators are wanted, too.
+// The steps of a window, and whether operators and the shapes of their inputs are wanted, too.
 struct WindowRequest {
   std::int64_t start_step = 0, num_steps = 0;
-  bool operators = false;
+  bool operators = false, shapes = false;
   std::string asked_by{kAskedByPerson};
 };
 

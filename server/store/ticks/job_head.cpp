@@ -37,7 +37,7 @@ select j.job_id, j.name, job_group, status, secondary_status,
     case when row_number() over () = 1 then configuration end, created_us, started_us, j.ended_us,
     case when row_number() over () = 1 then failure end, samples_from_us, stop_requests,
     window_requests, window_start_step, window_num_steps, window_until_us, created_by,
-    window_operators,
+    window_operators, window_shapes,
     n.name, n.last_seen_us, n.node_id,
     case when $2::text in ('', n.name) then {} end, case when $2::text in ('', n.name) then {} end
 from jobs j
@@ -45,7 +45,7 @@ left join nodes n on n.job_id = j.job_id
 where {}
 limit 10000)";
 constexpr std::size_t kConfiguration = 5;
-constexpr std::size_t kNodeColumns = 18;  // after the columns of ReadJob
+constexpr std::size_t kNodeColumns = kJobColumnCount;  // after the columns of ReadJob
 
 // How a statement says which job it means. PostgreSQL finds it by its name on the way; Citus has
 // to know its number beforehand, since that tells on which machine its rows are.

@@ -91,6 +91,27 @@ TEST_F(Windows, AreToldUntilTheyAreAnswered) {
   EXPECT_EQ(CommandsOf({Started(again)}).size(), 1u) << "an agent that starts again is told again";
 }
 
+TEST_F(Windows, AreToldWhatIsWantedOfTheOperators) {
+  ExpectStored(Push({Started(agent_, {"spans", "window"})}), 1);
+  const auto ask = [&](bool shapes) {
+    return AskForWindow(*connection_, Job().job_id,
+                        {.start_step = 1000, .num_steps = 2, .operators = true, .shapes = shapes},
+                        Now());
+  };
+  ASSERT_TRUE(ask(true));
+  EXPECT_FALSE(ask(true)->fresh);
+  ExpectConflict(ask(false), "window 1 is open");
+  EXPECT_TRUE(FindWindow(*connection_, Job().job_id, 1)->shapes);
+  const auto commands = CommandsOf({agent_.Ticks(kStartUs)});
+  ASSERT_EQ(commands.size(), 1u);
+  EXPECT_TRUE(commands[0].operators && commands[0].shapes);
+  CommandsOf({Answer(agent_, "spans-1", "")});
+  ASSERT_TRUE(ask(false));
+  const auto without = CommandsOf({agent_.Ticks(kStartUs + 9'000'000)});
+  ASSERT_EQ(without.size(), 1u);
+  EXPECT_TRUE(without[0].operators && !without[0].shapes);
+}
+
 TEST_F(Windows, OneIsOpenAtATime) {
   Begin();
   ASSERT_TRUE(Ask(1000, 10));

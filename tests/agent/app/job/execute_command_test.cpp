@@ -66,6 +66,9 @@ TEST(ExecuteCommand, AsksForOperatorsWithTheSpansOfAWindow) {
   EXPECT_EQ(ExecuteCommand(command, *ParseAllowed("spans,window"), {interval, nullptr, keep}), "");
   EXPECT_EQ(kept.ask, "window 5 steps from step 10 for window 3");
   EXPECT_EQ(kept.remark, "");
+  command.shapes = true;
+  EXPECT_EQ(ExecuteCommand(command, *ParseAllowed("spans,window"), {interval, nullptr, keep}), "");
+  EXPECT_EQ(kept.ask, "window 5 steps from step 10 for window 3 with shapes");
   EXPECT_EQ(ExecuteCommand(command, *ParseAllowed("spans"), {interval, nullptr, keep}), "");
   EXPECT_EQ(kept.ask, "");
   EXPECT_NE(kept.remark, "");

@@ -50,6 +50,7 @@ TEST_F(TracesTest, OfAWindowThatWasAskedForComesWithWhatItCost) {
   const std::string made = service_.Post(kMlpWindows, asked);
   ASSERT_EQ(StatusOf(made), 201) << made;
   EXPECT_EQ(ApiService::JsonOf(made)["what"], "operators");
+  EXPECT_EQ(ApiService::JsonOf(made)["shapes"], false);
   EXPECT_EQ(StatusOf(service_.Get(std::string(kMlpWindows) + "/1/operators")), 404) << "none yet";
   const std::string query =
       "?window=1&rank=3&first_step=7&steps=1&start_us=900&stop_us=1200&save_us=3500";
@@ -101,7 +102,9 @@ TEST_F(TracesTest, TwoWindowsAreCompared) {
   const auto status = [&](const std::string& rest) {
     return StatusOf(service_.Get(kMlpWindows + rest));
   };
-  EXPECT_EQ(status("/1/compare"), 400);
+  EXPECT_EQ(status("/1/compare"), 404) << "there is none before";
+  EXPECT_EQ(Get("/2/compare"), compared) << "the one before";
+  EXPECT_EQ(status("/2/compare?rank=4"), 404);
   EXPECT_EQ(status("/1/compare?with=0"), 400);
   EXPECT_EQ(status("/1/compare?with=9"), 404);
   EXPECT_EQ(status("/1/compare?with=2&with_rank=1"), 404);

@@ -117,7 +117,8 @@ TEST_F(WindowsTest, WrongRequestsChangeNothing) {
         R"({"start_step":1,"num_steps":0})", R"({"start_step":1,"num_steps":1001})",
         R"({"start_step":9007199254740993})", R"({"start_step":1,"what":"kernels"})",
         R"({"start_step":1,"num_steps":9,"what":"operators"})", R"({"start_step":1,"what":7})",
-        R"({"start_step":1,"stacks":true})"}) {
+        R"({"start_step":1,"stacks":true})", R"({"start_step":1,"shapes":true})",
+        R"({"start_step":1,"what":"operators","shapes":"yes"})"}) {
     ExpectProblem(service_.Post(kWindows, body), 400, "invalid-body");
   }
   ExpectProblem(service_.Post("/api/v1/jobs/nobody/windows", R"({"start_step":1})"), 404,
