@@ -180,7 +180,8 @@ TEST_F(SparseTicksTest, LeaveTheirSchemasToOthersWhileTheyAreWritten) {
     const auto done = CompactNode(*connection_, frames_.job_id(), frames_.node_id(), schemas.get());
     EXPECT_TRUE(done) << done.error().message;
   });
-  EXPECT_TRUE(Eventually([&] { return SomebodyWaits(); })) << "in the last lot";
+  EXPECT_TRUE(Eventually([&] { return SomebodyWaits(); }, std::chrono::seconds(180)))
+      << "in the last lot";
   const EncodedTable first = EncodeTicks({{ticks.at_us[0]}, {ticks.series[0]}, {{0, {1}, {}}}});
   const NewSchema schema{frames_.job_id(), first.schema_hash, first.schema};
   EXPECT_TRUE(watch_->Execute("set lock_timeout = '1s'"));
