@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "agent/traces/pack_trace.h"
 #include "core/base/log.h"
@@ -125,7 +126,7 @@ void TraceSender::Run(std::stop_token stop) {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
   bool hurried = false;  // what waits is tried at once when the end comes
   while (!stop.stop_requested()) {
-    const bool waits = waiting_ && !waiting_->Files().empty();
+    const bool waits = CountWaiting() > 0;
     const Duration pause = waits ? std::max<Duration>(next_try_ - clock_.Steady(), 0s) : 1h;
     state_.Wait(stop, pause, [&](const State& state) {
       return !state.queue.empty() || (state.finishing && !hurried);
@@ -184,14 +185,16 @@ bool TraceSender::Keep(const WaitingTrace& packed) {
     LogWarning("{} cannot wait on disk: {}", packed.name, kept.error().message);
     return false;
   }
-  state_.Change([](State& state) { ++state.waiting; });
+  (void)CountWaiting();
   LogInfo("{} wait in the spool: {} bytes", packed.name, packed.body.size());
   return true;
 }
 
 // Tries the oldest one.
 void TraceSender::SendWaiting() {
-  const std::string file = waiting_->Files().front();
+  const std::vector<std::string> files = waiting_->Files();
+  if (files.empty()) return;
+  const std::string& file = files.front();
   const Result<WaitingTrace> packed = waiting_->Read(file);
   if (!packed) {
     LogWarning("operators of job {} that waited in the spool are lost: {}", job_,
@@ -207,10 +210,17 @@ void TraceSender::SendWaiting() {
   next_try_ = clock_.Steady() + std::max(answer.wait, pause_);
 }
 
+// Samples that need the room may have removed some.
+std::size_t TraceSender::CountWaiting() {
+  const std::size_t count = waiting_ ? waiting_->Files().size() : 0;
+  if (state_.Read([&](const State& state) { return state.waiting != count; })) {
+    state_.Change([&](State& state) { state.waiting = count; });
+  }
+  return count;
+}
+
 void TraceSender::Forget(const std::string& file) {
   waiting_->Remove(file);
-  const std::size_t left = waiting_->Files().size();
-  state_.Change([&](State& state) { state.waiting = left; });
   pause_ = {};
   next_try_ = first_tried_ = {};
 }

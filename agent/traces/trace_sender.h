@@ -48,6 +48,7 @@ class TraceSender {
   bool Keep(const WaitingTrace& packed);
   bool IsOver(const WaitingTrace& packed, const TraceAnswer& answer, bool knows_jobs);
   void SendWaiting();
+  std::size_t CountWaiting();
   void Forget(const std::string& file);
   void RetryInMemory(const WaitingTrace& packed, std::stop_token stop);
   void Drop(RankTrace trace, std::string_view reason);
