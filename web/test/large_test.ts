@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Job, Metrics, RankSteps, Series, Steps } from "../src/model";
+import type { Tab } from "../src/tabs";
 import { isFolded, panelsOf } from "../src/job/panels";
 import { systemRows } from "../src/job/system/rows";
 import { rankAskedFor, ranksNote, ranksToChoose, sampledNodes, stepsQuery } from "../src/job/ranks";
@@ -60,12 +61,16 @@ test("what follows goes on in sums, and of the most series", () => {
   assert.equal(plain?.of, undefined);
 });
 
-test("of many ranks some are read, or the one that the link chooses", () => {
+test("of many ranks Steps reads some, or the one that the link chooses; other parts read the one that they draw", () => {
   const small = job(1, 8, 8), large = job(64, 8, 512);
-  assert.deepEqual(stepsQuery(small, rankAskedFor(small, "?rank=3")), {});
-  assert.deepEqual(stepsQuery(large, rankAskedFor(large, "")), { most: 8 });
-  assert.deepEqual(stepsQuery(large, rankAskedFor(large, "?rank=77")), { rank: 77 });
-  assert.deepEqual(stepsQuery(large, rankAskedFor(large, "?rank=900")), { most: 8 });
+  const asked = (of: Job, tab: Tab, query: string) => stepsQuery(tab, rankAskedFor(of, tab, query));
+  assert.deepEqual(asked(small, "steps", "?rank=3"), { most: 8 });
+  assert.deepEqual(asked(large, "steps", ""), { most: 8 });
+  assert.deepEqual(asked(large, "steps", "?rank=77"), { rank: 77 });
+  assert.deepEqual(asked(large, "steps", "?rank=900"), { most: 8 });
+  assert.deepEqual(asked(small, "overview", ""), { most: 1 });
+  assert.deepEqual(asked(small, "system", "?rank=3"), { rank: 3 });
+  assert.deepEqual(asked(small, "system", "?rank=8"), { most: 1 });
   assert.equal(ranksNote(steps(504, 0, 73, 146, 219, 292, 365, 438, 511)), "8 of 512 ranks read");
   assert.equal(ranksNote(steps(0, 77)), "");
   assert.equal(ranksToChoose(large, steps(504, 0, 73)).length, 512);

@@ -7,7 +7,7 @@ import { match, path, search } from "../router";
 import type { Tab } from "../tabs";
 import type { CustomMetricNames } from "./system/custom_metric_names";
 import { isFolded, metricsOf, type Row, rowsOf } from "./panels";
-import { rankAskedFor, stepsQuery } from "./ranks";
+import { hasSteps, rankAskedFor, stepsQuery } from "./ranks";
 import { append } from "./traces";
 import { isRunning, startMs, zoomOf } from "./view";
 
@@ -40,7 +40,6 @@ export const shownTab = computed<Tab>(() => {
   const route = match(path.value);
   return route.page === "job" ? route.tab : "overview";
 });
-const kWithSteps: readonly Tab[] = ["overview", "system", "steps"];
 const zoomKey = computed(() => {
   const zoom = zoomOf(search.value);
   return zoom === null ? "" : `${zoom.fromMs} ${zoom.toMs}`;
@@ -92,10 +91,7 @@ export function openJob(name: string): JobData {
 
   const live = () => job.peek() !== null && isRunning(job.peek() as Job) && !paused.peek();
   const describe = async (stop: AbortSignal) => {
-    const before = job.peek();
     job.value = await describeJob(name, stop);
-    // Parameters never change while a job runs; without them a chart only lacks its threshold.
-    if (before === null) listJudged(name, stop).then((found) => (rules.value = found), () => {});
   };
   const jobPoll = poll(describe, () => (job.peek() && isRunning(job.peek() as Job) ? kPeriodMs : null));
 
@@ -125,14 +121,25 @@ export function openJob(name: string): JobData {
     metricsPoll.value = opened;
     return () => opened.stop();
   });
-  const withSteps = computed(() => kWithSteps.includes(shownTab.value));
-  const rank = computed(() => (job.value === null ? null : rankAskedFor(job.value, search.value)));
+  // The charts come first: without the parameters of rules they only lack their thresholds. These never change while a job runs.
+  const charted = computed(() => metrics.value !== null && hasSteps(shownTab.value));
+  const endRules = effect(() => {
+    if (charted.value && rules.peek().length === 0) listJudged(name, stopper.signal).then((found) => (rules.value = found), () => {});
+  });
+  const stepsAsked = computed(() => {
+    const tab = shownTab.value;
+    if (job.value === null || !hasSteps(tab)) return null;
+    return JSON.stringify(stepsQuery(tab, rankAskedFor(job.value, tab, search.value)));
+  });
+  let stepsOf: Tab | null = null; // the part of the page for which steps were asked last
   const endSteps = effect(() => {
     const follow = !paused.value;
-    const only = rank.value;
-    if (phase.value === "unknown" || !withSteps.value) return undefined;
+    const asked = stepsAsked.value;
+    if (phase.value === "unknown" || asked === null) return undefined;
+    if (shownTab.peek() === "steps" && stepsOf !== "steps") steps.value = null; // other parts read fewer ranks
+    stepsOf = shownTab.peek();
     const ask = async (stop: AbortSignal) => {
-      steps.value = await readSteps(name, stepsQuery(job.peek() as Job, only), stop);
+      steps.value = await readSteps(name, JSON.parse(asked) as ReturnType<typeof stepsQuery>, stop);
     };
     const opened = poll(ask, () => (follow && live() ? kPeriodMs : null));
     stepsPoll.value = opened;
@@ -142,6 +149,7 @@ export function openJob(name: string): JobData {
   const stop = () => {
     stopper.abort();
     endMetrics();
+    endRules();
     endSteps();
     jobPoll.stop();
   };

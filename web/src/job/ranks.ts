@@ -1,21 +1,24 @@
 import type { Job, Metrics, Steps } from "../model";
 import { numberOf } from "../query";
+import type { Tab } from "../tabs";
 
-// Jobs with more ranks and nodes than a person looks at one by one.
+// Whose steps are read, of jobs with more ranks and nodes than a person looks at one by one.
 
-/** From a job with more ranks the page reads this many, evenly chosen by the service, or only the rank that the link names. */
+/** Steps compares ranks. From a job with more ranks it reads this many, evenly chosen by the service, or only the rank that the link names. */
 const kMostRanks = 8;
 
-/** The rank that the link chooses, where the page does not read all. */
-export function rankAskedFor(job: Job, query: string): number | null {
+export const hasSteps = (tab: Tab): boolean => tab === "overview" || tab === "system" || tab === "steps";
+
+/** The rank that the link chooses, where this part of the page does not read all. */
+export function rankAskedFor(job: Job, tab: Tab, query: string): number | null {
   const chosen = numberOf(query, "rank");
-  const known = job.ranks.length > kMostRanks && job.ranks.some(({ rank }) => rank === chosen);
-  return known ? chosen : null;
+  const one = tab !== "steps" || job.ranks.length > kMostRanks;
+  return one && job.ranks.some(({ rank }) => rank === chosen) ? chosen : null;
 }
 
-export function stepsQuery(job: Job, rank: number | null): { readonly rank?: number; readonly most?: number } {
-  if (job.ranks.length <= kMostRanks) return {};
-  return rank === null ? { most: kMostRanks } : { rank };
+/** What is asked for: one rank where only one is drawn. */
+export function stepsQuery(tab: Tab, rank: number | null): { readonly rank?: number; readonly most?: number } {
+  return rank === null ? { most: tab === "steps" ? kMostRanks : 1 } : { rank };
 }
 
 /** All ranks of the job, also those that were not read. */

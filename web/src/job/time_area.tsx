@@ -3,7 +3,7 @@ import { dateTime } from "../format";
 import type { Job } from "../model";
 import { setKeys } from "../router";
 import { Fault, Loading } from "../states";
-import { paused } from "./data";
+import { paused, shownTab } from "./data";
 import { useTimeKeys, type View } from "./frame";
 import { charts, tables } from "./lazy_parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
@@ -15,7 +15,7 @@ import { removedUntilUs } from "./view";
 function RankChoice({ job, steps, rank }: View) {
   if (steps === null) return null;
   const ranks = ranksToChoose(job, steps);
-  const note = ranksNote(steps);
+  const note = shownTab.value === "steps" ? ranksNote(steps) : ""; // elsewhere one rank is drawn
   if (ranks.length < 2) return null;
   return (
     <label class="rank-choice">
