@@ -221,15 +221,26 @@ test("of a large job the service folds the series, and some ranks are read", asy
   assert.match(await chart("gpu").textContent(), /Mean of 512 GPUs/);
   assert.match(await chart("disk").textContent(), /sum of 64 disks/);
   assert.equal(service.calls(/\/metrics\?metric=.*fold=metric/).length, 1);
-  assert.equal(service.calls(/\/steps\?most=8/).length, 1);
+  assert.equal(service.calls(/\/steps\?most=1$/).length, 1, "one rank is drawn");
   const choice = page.locator(".rank-choice");
-  assert.match(await choice.textContent(), /8 of 512 ranks read/);
+  assert.doesNotMatch(await choice.textContent(), /ranks read/);
   await choice.locator("select").selectOption("300");
   await chart("steps").getByText(/rank 300 on host-1/).waitFor();
   assert.equal(service.calls(/\/steps\?rank=300/).length, 1);
   assert.doesNotMatch(await page.locator("main").textContent(), /nodes have samples/);
+  await openPart("steps");
+  await choice.getByText("8 of 512 ranks read").waitFor();
+  assert.equal(service.calls(/\/steps\?most=8$/).length, 1);
   await open();
   assert.ok((await page.getByRole("region", { name: "Nodes" }).boundingBox()).height < 460, "64 nodes scroll in their own box");
+});
+
+test("what the address tells is asked for ahead, and nothing of a finished job twice", async () => {
+  await open();
+  await page.waitForLoadState("networkidle");
+  const asked = service.calls(/\/api\/v1\/jobs\/mlp-demo/).map((url) => url.replace(/.*mlp-demo/, "").replace(/\?metric=.*/, ""));
+  assert.deepEqual(asked.slice(0, 2), ["", "/steps?most=1"]);
+  assert.deepEqual(asked.sort(), ["", "/metrics", "/rules", "/steps?most=1"]);
 });
 
 const kYellow = "#b67a20";

@@ -77,8 +77,27 @@ export interface Readiness {
   readonly checks?: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
 }
 
+/** Answers that were asked for before the program that needs them was loaded, by their address; each is given out once. */
+const begun = new Map<string, Promise<unknown>>();
+
+/** Calls the service at once; the next `ask` for this address gets the answer. */
+function askAhead(url: string, what: string): void {
+  const answer = ask(url, what);
+  const forget = () => void (begun.get(url) === answer && begun.delete(url));
+  answer.catch(forget);
+  setTimeout(forget, kDeadlineMs); // nobody came for it, and it would be out of date
+  begun.set(url, answer);
+}
+
 /** Calls the service; `what` names the list or the text that a good answer must have. */
 export async function ask<T>(url: string, what: string, { method, body, stop, also }: Call = {}): Promise<T> {
+  const ahead = method === undefined ? begun.get(url) : undefined;
+  if (ahead !== undefined) {
+    begun.delete(url);
+    const found = (await ahead) as T;
+    stop?.throwIfAborted();
+    return found;
+  }
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), kDeadlineMs);
   const abort = () => deadline.abort();
@@ -114,8 +133,16 @@ export function listJobs(parameters: Parameters, stop: AbortSignal): Promise<Job
   return ask(address("/jobs", parameters), "items", { stop });
 }
 
+const kDescribed = "profiler_rule_evaluation_statuses";
+
 export function describeJob(name: string, stop: AbortSignal): Promise<Job> {
-  return ask(address(jobPath(name)), "profiler_rule_evaluation_statuses", { stop });
+  return ask(address(jobPath(name)), kDescribed, { stop });
+}
+
+/** Asks for what every part of a job's page needs, and for steps where `steps` says which. */
+export function askAheadForJob(name: string, steps: Parameters | null): void {
+  askAhead(address(jobPath(name)), kDescribed);
+  if (steps !== null) askAhead(address(`${jobPath(name)}/steps`, steps), "ranks");
 }
 
 export function deleteJob(name: string): Promise<null> {

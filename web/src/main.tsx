@@ -2,8 +2,9 @@ import { signal } from "@preact/signals";
 import { type FunctionComponent, render } from "preact";
 import { useEffect } from "preact/hooks";
 import { signedOut } from "./api";
+import { startAhead } from "./job/ahead";
 import { startKeys } from "./keys";
-import { match, path, startRouter } from "./router";
+import { match, path, search, startRouter } from "./router";
 import { startSession } from "./session";
 import { Shell } from "./shell";
 import { Empty, Loading, reportFault, watchFaults } from "./states";
@@ -82,8 +83,16 @@ function App() {
   );
 }
 
+/** Loads what this address needs while the frame of the page is drawn. */
+function startPage(): void {
+  const route = match(path.value);
+  if (route.page === "job") startAhead(route.name, route.tab, search.value);
+  if (route.page !== "none") pageOf(route.page);
+}
+
 watchFaults();
 startRouter();
+startPage();
 startSession();
 startKeys();
 const root = document.getElementById("app");

@@ -1,17 +1,19 @@
 import "uplot/dist/uPlot.min.css";
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { useShortcuts } from "../keys";
 import type { Job } from "../model";
 import { navigate } from "../router";
 import { Fault, Loading } from "../states";
 import { kTabs, type Tab } from "../tabs";
-import { type JobData, openJob } from "./data";
+import { type JobData, openJob, shownTab } from "./data";
 import { viewOf } from "./frame";
 import { Crumbs, Head, tabLink, Tabs } from "./head";
 import { loadCharts, loadPart, loadTables, partOf, tables } from "./lazy_parts";
 
-loadCharts(); // while the job is asked for
+// While the job is asked for.
+loadPart(shownTab.peek());
+loadCharts();
 
 /** Keys 1 to 6 open the parts of the page. */
 function useTabKeys(name: string): void {
@@ -42,10 +44,10 @@ export function JobPage({ name, tab }: { readonly name: string; readonly tab: Ta
   const data = useSignal<JobData | null>(null);
   useShortcuts(kKeys);
   useTabKeys(name);
-  useEffect(() => loadPart(tab), [tab]);
+  useLayoutEffect(() => loadPart(tab), [tab]);
   const word = kTabs.find(({ id }) => id === tab)?.word;
   useEffect(() => void (document.title = `${tab === "overview" ? "" : `${word} · `}${name} · Stepscope`), [name, tab]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opened = openJob(name);
     data.value = opened;
     return () => opened.stop();

@@ -1,0 +1,10 @@
+import { askAheadForJob } from "../api";
+import { valueOf } from "../query";
+import type { Tab } from "../tabs";
+import { hasSteps, stepsQuery } from "./ranks";
+
+/** Asks for what the address of a job's page tells that it needs, before its program is loaded. */
+export function startAhead(name: string, tab: Tab, query: string): void {
+  const steps = hasSteps(tab) && valueOf(query, "rank") === "" ? stepsQuery(tab, null) : null;
+  askAheadForJob(name, steps);
+}
