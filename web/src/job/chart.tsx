@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { instant, metric, plural, type TimeZone } from "../format";
 import { kPalettes } from "../palette";
@@ -35,18 +35,25 @@ function shapeOf({ panel, zone, startMs }: ChartProps): string {
 }
 
 function usePlot(props: ChartProps, moved: (index: number | null) => void) {
-  const place = useRef<HTMLDivElement>(null);
+  const place = useRef<HTMLDivElement | null>(null);
+  const width = useRef(0);
+  // All charts of a page are measured before the first of them is drawn: each drawing would make the page be laid out again.
+  const placed = useCallback((box: HTMLDivElement | null) => {
+    place.current = box;
+    if (box) width.current = box.clientWidth;
+  }, []);
   const plot = useRef<uPlot | null>(null);
   const latest = useRef(props);
   latest.current = props;
   const shape = shapeOf(props);
-  const data = useMemo(() => columnsOf(props.panel), [props.panel]);
+  const { traces, stalls } = props.panel;
+  const data = useMemo(() => columnsOf(props.panel), [traces]);
   const ends = useRef<ReadonlyMap<number, number>>(new Map());
   useMemo(() => (ends.current = endsByStart(props.panel)), [props.panel]);
   const { fromMs: min, toMs: max } = props.span;
   const pinned = pinnedMs(props.startMs);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const box = place.current;
     if (!box) return undefined;
     const { panel, zone, startMs, sync } = latest.current;
@@ -59,9 +66,12 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
       pinned: () => pinnedMs(startMs),
     };
     const context = { palette: kPalettes[theme.peek()], zone, startMs };
-    const made = new uPlot(optionsOf(panel, context, box.clientWidth, sync, act), data, box);
+    const made = new uPlot(optionsOf(panel, context, width.current, sync, act), data, box);
     plot.current = made;
-    const watch = new ResizeObserver(() => made.setSize({ width: box.clientWidth, height: kHeight }));
+    const watch = new ResizeObserver(() => {
+      width.current = box.clientWidth;
+      if (width.current !== made.width) made.setSize({ width: width.current, height: kHeight });
+    });
     watch.observe(box);
     return () => {
       watch.disconnect();
@@ -70,16 +80,14 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
     };
   }, [shape]);
 
-  useEffect(() => {
-    plot.current?.batch((u: uPlot) => {
-      u.setData(data, false);
-      u.setScale("x", { min, max });
-      u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    });
-    performance.mark("chart");
-  }, [data, min, max, shape]);
-  useEffect(() => plot.current?.redraw(false), [pinned]);
-  return { place, plot, data, pinned };
+  useLayoutEffect(() => {
+    // uPlot draws once all of this was said, in a microtask of its own.
+    plot.current?.setData(data, false);
+    plot.current?.setScale("x", { min, max });
+    plot.current?.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    queueMicrotask(() => performance.mark("chart"));
+  }, [data, min, max, shape, stalls, pinned]);
+  return { placed, plot, data, pinned };
 }
 
 /** Moves the cursor of this chart and of all that share it. The third argument is not in uPlot's types. */
@@ -134,7 +142,7 @@ function words(panel: Panel, ms: number | undefined, props: ChartProps): string 
 function Canvas(props: ChartProps & { readonly titleId: string; readonly summaryId: string }) {
   const { panel, span } = props;
   const index = useSignal<number | null>(null);
-  const { place, plot, data, pinned } = usePlot(props, (to) => {
+  const { placed, plot, data, pinned } = usePlot(props, (to) => {
     index.value = to;
     cursorMs.value = (to === null ? null : plot.current?.data[0][to]) ?? null;
   });
@@ -159,7 +167,7 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
     <>
       <Legend panel={panel} span={span} ms={ms} />
       <div
-        ref={place}
+        ref={placed}
         class="plot"
         tabIndex={0}
         role="slider"

@@ -171,14 +171,24 @@ function emptyReason(job: Job, metrics: Metrics, row: Row): string {
   return metrics.series.length === 0 ? kNoSamples : "Not measured on these nodes.";
 }
 
+/** The traces of an answer, which several parts of the page draw. */
+const made = new WeakMap<Metrics, Map<Row, readonly Trace[]>>();
+
+function tracesOf(metrics: Metrics, row: Row): readonly Trace[] {
+  const known = made.get(metrics) ?? new Map<Row, readonly Trace[]>();
+  const traces = known.get(row) ?? row.traces(metrics.series);
+  made.set(metrics, known.set(row, traces));
+  return traces;
+}
+
 export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[], rows: readonly Row[]): readonly Panel[] {
-  const there = rows.filter((row) => !row.rare || row.traces(metrics.series).length > 0);
+  const there = rows.filter((row) => !row.rare || tracesOf(metrics, row).length > 0);
   return there.map((row) => ({
     id: row.id,
     title: row.title,
     unit: row.unit,
     note: row.note(metrics.series),
-    traces: row.traces(metrics.series),
+    traces: tracesOf(metrics, row),
     threshold: thresholdOf(rules, row),
     empty: emptyReason(job, metrics, row),
   }));

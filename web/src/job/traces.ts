@@ -25,27 +25,33 @@ export interface Aligned {
   readonly at: (row: number, column: Column) => readonly number[];
 }
 
+const equal = (a: readonly number[], b: readonly number[]) => a === b || (a.length === b.length && a.every((us, i) => us === b[i]));
+
 /** Puts series on one time axis. The bins of one answer lie on one grid, so equal times meet. */
 export function align(series: readonly Series[]): Aligned {
-  const rows = new Map<number, (readonly [Series, number])[]>();
-  for (const one of series) {
-    one.times_us.forEach((us, i) => {
-      const ms = us / 1000;
-      const row = rows.get(ms);
-      if (row) row.push([one, i]);
-      else rows.set(ms, [[one, i]]);
-    });
-  }
-  const timesMs = [...rows.keys()].sort((a, b) => a - b);
+  const first = series[0]?.times_us ?? [];
+  // Mostly all series have the same times: then a row of the axis is a row of each of them.
+  const same = series.every(({ times_us }) => equal(times_us, first));
+  const timesUs = same ? first : [...new Set(series.flatMap(({ times_us }) => times_us))].sort((a, b) => a - b);
+  const places = same ? null : series.map(({ times_us }) => new Map(times_us.map((us, i) => [us, i])));
   const at = (row: number, column: Column) => {
-    const cells = rows.get(timesMs[row] ?? NaN) ?? [];
-    return cells.map(([one, i]) => one[column]?.[i] ?? null).filter((value) => value !== null);
+    const values: number[] = [];
+    series.forEach((one, i) => {
+      const place = places === null ? row : places[i]?.get(timesUs[row] ?? NaN);
+      const value = place === undefined ? null : one[column]?.[place] ?? null;
+      if (value !== null) values.push(value);
+    });
+    return values;
   };
-  return { timesMs, at };
+  return { timesMs: timesUs.map((us) => us / 1000), at };
 }
 
 export type Fold = (values: readonly number[]) => number;
-export const sum: Fold = (values) => values.reduce((total, value) => total + value, 0);
+export const sum: Fold = (values) => {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+};
 export const mean: Fold = (values) => sum(values) / values.length;
 export const lowest: Fold = (values) => Math.min(...values);
 export const highest: Fold = (values) => Math.max(...values);
