@@ -34,6 +34,22 @@ test("both runs lie over each other in charts that say in words what they show, 
   assert.equal(service.calls(/\/api\/v1\/compare/).length, 1);
 });
 
+test("what lies over what is chosen, and kept in the link", async () => {
+  await page.goto(`${service.url}/compare?a=resnet-slow&b=resnet-quick`);
+  const chart = page.locator("section", { has: page.locator("#overlay-step-time") });
+  await chart.getByText("step 0").waitFor();
+  await page.getByRole("combobox", { name: "Align by" }).selectOption("time since the job began");
+  await page.waitForURL(/a=resnet-slow&b=resnet-quick&align=time$/);
+  await chart.getByText("start of the job").waitFor();
+  assert.match(await chart.locator("path.overlay-b").getAttribute("d"), /H5\d\d\.\d$/, "it took half the time");
+  await page.reload();
+  await chart.getByText("start of the job").waitFor();
+  assert.equal(await page.getByRole("combobox", { name: "Align by" }).inputValue(), "time");
+  await page.getByRole("combobox", { name: "Align by" }).selectOption("step number");
+  await page.waitForURL(/b=resnet-quick$/);
+  assert.equal(service.calls(/\/api\/v1\/compare/).length, 2);
+});
+
 test("from a job's page the run before of its group is found", async () => {
   await page.goto(`${service.url}/jobs/resnet-quick`);
   await page.locator(".job-facts").getByRole("link", { name: "Compare" }).click();

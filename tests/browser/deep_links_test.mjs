@@ -38,7 +38,7 @@ const kPages = [
   ["/jobs/albef-1/steps", [kSpans, kTimes, ["", "rank=0"]], "#ranks-title"],
   ["/jobs/albef-1/rules", [["", "show=DataloaderBottleneck"]], "#rules-title"],
   ["/jobs", [["", "q=albef", "q=albef-2"], ["", "sort=name", "sort=-duration", "sort=-issues"], ["", "status=Completed"], ["", "after=now-24h"], kTimes], ".job-link"],
-  ["/compare", [["a=albef-1&b=albef-2", "a=albef-2&b=albef-1"]], "#compare-title"],
+  ["/compare", [["a=albef-1&b=albef-2", "a=albef-2&b=albef-1", "a=albef-1&b=albef-2&align=time"]], "#compare-title"],
   ["/fleet", [["", "by=group", "by=job", "by=node", "by=cause"], ["", "user=ann", "cause=preprocessing"], ["", "sort=held"], ["", "after=now-30d", "after=2026-11-16&before=2026-11-22"]], "#fleet-title"],
 ];
 

@@ -2,7 +2,7 @@
 // they came. So equal views have equal links, and old links stay valid.
 
 const kOrder = [
-  "q", "group", "status", "issue", "after", "before", "sort", "cursor", "a", "b", "job", "webhook",
+  "q", "group", "status", "issue", "after", "before", "sort", "cursor", "a", "b", "align", "job", "webhook",
   "by", "user", "account", "gpu", "cause",
   "from", "to", "at", "rank", "show", "h", "dev", "metric", "node", "order", "tz", "live",
 ] as const;

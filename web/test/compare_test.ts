@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Comparison, StepChange } from "../src/compare/calls";
-import { binned, howOften, pathOf, stepTimes } from "../src/compare/lines";
+import { alignOf, binned, howOften, pathOf, stepTimes, utilisation } from "../src/compare/lines";
 import { certaintyOf, changeOf, headlineOf, runBefore } from "../src/compare/words";
 import { toggled } from "../src/jobs/ticked";
 import type { JobItem } from "../src/model";
@@ -51,10 +51,29 @@ test("histograms share their bins: each keeps its steps, and the tail is left to
   assert.equal(sum(binned({ edges_seconds: [], counts: [] }, 1, 3)), 0);
 });
 
+test("runs are aligned by the step, by the time of the job, or by that of the first step", () => {
+  const steps = (starts: readonly number[] | null) => ({ steps: 30, line: { steps: [100, 120], mean_seconds: [2, 3], start_seconds: starts } });
+  const found = { steps: { a: steps([50, 90]), b: steps(null) } } as unknown as Comparison;
+  const spans = (align: "step" | "time" | "start") => stepTimes(found, align)?.a.map(({ from, to }) => [from, to]);
+  assert.deepEqual(spans("step"), [[100, 120], [120, 130]]);
+  assert.deepEqual(spans("time"), [[50, 90], [90, 120]]);
+  assert.deepEqual(spans("start"), [[0, 40], [40, 70]]);
+  assert.deepEqual(stepTimes(found, "time")?.b, [], "nobody knows when they began");
+  assert.deepEqual([alignOf("?align=time"), alignOf("?align=toString"), alignOf("")], ["time", "step", "step"]);
+});
+
+test("use is over each run's own time, or over that of both jobs", () => {
+  const job = (duration_seconds: number | null) => ({ duration_seconds, gpu_util_percent: [50, null] });
+  const found = { a: job(100), b: job(null) } as unknown as Comparison;
+  assert.deepEqual(utilisation(found, "gpu", "step")?.b.map(({ to }) => to), [0.5, 1]);
+  const over = utilisation(found, "gpu", "time");
+  assert.deepEqual([over?.a.map(({ to }) => to), over?.b, over?.high], [[50, 100], [], "1 m 40 s"]);
+});
+
 test("a line has a break where nothing was measured, and a run without steps has none", () => {
   const stairs = [{ from: 0, to: 1, value: 50 }, { from: 1, to: 2, value: null }, { from: 2, to: 3, value: 100 }];
   assert.equal(pathOf(stairs, { from: 0, to: 4, top: 100 }), "M0.0 50.00H250.0M500.0 0.00H750.0");
   const none = { steps: { a: null, b: null } } as Parameters<typeof stepTimes>[0];
-  assert.equal(stepTimes(none), null);
+  assert.equal(stepTimes(none, "step"), null);
   assert.equal(howOften(none), null);
 });

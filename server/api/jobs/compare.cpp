@@ -117,7 +117,7 @@ OrderedJson StepsOf(const Side& side) {
           {"mean_seconds", Rounded(steps.mean, 9)},
           {"p50_seconds", Rounded(steps.p50, 9)},
           {"p95_seconds", Rounded(steps.p95, 9)},
-          {"line", LineOf(steps.curve)},
+          {"line", LineOf(steps.curve, side.job.started_us)},
           {"histogram", HistogramOf(steps)}};
 }
 

@@ -60,18 +60,22 @@ void PutRows(Csv& csv, std::string_view part, const OrderedJson& rows, const cha
 
 }  // namespace
 
-OrderedJson LineOf(const StepCurve& curve) {
+OrderedJson LineOf(const StepCurve& curve, std::optional<std::int64_t> job_start_us) {
   const auto& points = curve.points();
   const std::size_t at_once = (points.size() + kMostLinePoints - 1) / kMostLinePoints;
   OrderedJson steps = OrderedJson::array(), means = OrderedJson::array();
+  OrderedJson starts = OrderedJson::array();
   for (std::size_t i = 0; i < points.size(); i += at_once) {
     StepPoint sum = points[i];
     for (std::size_t j = i + 1; j < std::min(i + at_once, points.size()); ++j) sum.Add(points[j]);
     if (sum.count == 0) continue;
     steps.push_back(sum.step);
+    if (job_start_us) starts.push_back(double(sum.start_us - *job_start_us) / 1e6);
     means.push_back(Rounded(double(sum.wall_ns) / double(sum.count) / 1e9, 9));
   }
-  return {{"steps", std::move(steps)}, {"mean_seconds", std::move(means)}};
+  return {{"steps", std::move(steps)},
+          {"mean_seconds", std::move(means)},
+          {"start_seconds", job_start_us ? std::move(starts) : OrderedJson(nullptr)}};
 }
 
 OrderedJson HistogramOf(const StepFigures& steps) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -13,9 +14,10 @@ namespace stepscope {
 
 // Parts of GET /compare beside its tables.
 
-// Step times as a line over the number of the step, at most 125 points: {steps, mean_seconds}, the
-// first step of each point and the mean of its steps. Points are merged in the order of time.
-OrderedJson LineOf(const StepCurve& curve);
+// Step times as a line, at most 125 points: {steps, mean_seconds, start_seconds}, the first step of
+// each point, the mean of its steps, and when it began after the job did, null for a job without a
+// start. Points are merged in the order of time.
+OrderedJson LineOf(const StepCurve& curve, std::optional<std::int64_t> job_start_us);
 
 // The histogram of step times: {edges_seconds, counts}, one edge more than counts.
 OrderedJson HistogramOf(const StepFigures& steps);

@@ -55,7 +55,7 @@ const sideOf = (job) => ({
 export function comparison(a, b) {
   const steps = (mean_seconds) => ({
     rank: 0, steps: 2400, mean_seconds, p50_seconds: mean_seconds, p95_seconds: 1.2 * mean_seconds,
-    line: { steps: Array.from({ length: 120 }, (_, i) => 20 * i), mean_seconds: Array.from({ length: 120 }, (_, i) => mean_seconds * (1 + ((i * 37) % 11) / 50)) },
+    line: { steps: Array.from({ length: 120 }, (_, i) => 20 * i), mean_seconds: Array.from({ length: 120 }, (_, i) => mean_seconds * (1 + ((i * 37) % 11) / 50)), start_seconds: Array.from({ length: 120 }, (_, i) => 10 + 20 * i * mean_seconds) },
     histogram: { edges_seconds: Array.from({ length: 12 }, (_, i) => mean_seconds * (0.8 + 0.04 * i)).concat(3 * mean_seconds), counts: [1, 20, 120, 400, 700, 600, 300, 150, 60, 30, 15, 4] },
   });
   const change = { verdict: "faster", material: true, percent: -50, low_percent: -52, high_percent: -48, noise_percent: 1.5, sentence: "", ...b.change };

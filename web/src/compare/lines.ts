@@ -1,5 +1,6 @@
 import { duration, number, percent, share } from "../format";
-import type { Comparison, ComparedSteps } from "./calls";
+import { valueOf } from "../query";
+import type { Comparison, ComparedJob, ComparedSteps } from "./calls";
 
 // The two runs as lines over one axis: what is drawn, and the sentence that says it.
 
@@ -23,12 +24,26 @@ export interface Overlay {
 
 type Steps = NonNullable<ComparedSteps>;
 
-/** Mean step times as stairs over the number of the step. */
-function stairsOf(steps: ComparedSteps): readonly Stair[] {
+/** What of one run lies over what of the other: the same step, the same time since the job began, or since its first step. */
+export const kAligns = { step: "step number", time: "time since the job began", start: "time since the first step" } as const;
+export type Align = keyof typeof kAligns;
+
+export function alignOf(search: string): Align {
+  const word = valueOf(search, "align");
+  return Object.hasOwn(kAligns, word) ? (word as Align) : "step";
+}
+
+/** Mean step times as stairs over the number of the step or over seconds; none where these are not known. */
+function stairsOf(steps: ComparedSteps, align: Align): readonly Stair[] {
   if (steps === null) return [];
-  const { steps: starts, mean_seconds: means } = steps.line;
-  const end = Math.max((starts[0] ?? 0) + steps.steps, (starts[starts.length - 1] ?? 0) + 1);
-  return means.map((value, i) => ({ from: starts[i] ?? 0, to: starts[i + 1] ?? end, value }));
+  const { steps: numbers, mean_seconds: means, start_seconds: seconds } = steps.line;
+  const newest = numbers.length - 1;
+  const end = Math.max((numbers[0] ?? 0) + steps.steps, (numbers[newest] ?? 0) + 1);
+  if (align === "step") return means.map((value, i) => ({ from: numbers[i] ?? 0, to: numbers[i + 1] ?? end, value }));
+  if (seconds === null) return [];
+  const first = align === "start" ? (seconds[0] ?? 0) : 0;
+  const over = (seconds[newest] ?? 0) + (end - (numbers[newest] ?? 0)) * (means[newest] ?? 0);
+  return means.map((value, i) => ({ from: (seconds[i] ?? 0) - first, to: (seconds[i + 1] ?? over) - first, value }));
 }
 
 const valuesOf = (stairs: readonly Stair[]) => stairs.flatMap(({ value }) => (value === null ? [] : [value]));
@@ -44,18 +59,26 @@ function overlayOf(part: Omit<Overlay, "sentence" | "top">, what: string, top: n
   return { ...part, top: top ?? (Math.max(...all) * 1.05 || 1), sentence: `${what}: A ${say(part.a, part.words)}, B ${say(part.b, part.words)}.` };
 }
 
-export function stepTimes({ steps }: Comparison): Overlay | null {
-  const [a, b] = [stairsOf(steps.a), stairsOf(steps.b)];
+export function stepTimes({ steps }: Comparison, align: Align): Overlay | null {
+  const [a, b] = [stairsOf(steps.a, align), stairsOf(steps.b, align)];
   const last = Math.max(...[...a, ...b].map(({ to }) => to));
-  return overlayOf({ title: "Step time", note: "means of adjacent steps of the first rank", a, b, low: "step 0", high: `step ${number(last)}`, words: duration }, "Means of adjacent steps");
+  const [low, high] = align === "step" ? ["step 0", `step ${number(last)}`] : [align === "time" ? "start of the job" : "first step", duration(last)];
+  return overlayOf({ title: "Step time", note: "means of adjacent steps of the first rank", a, b, low, high, words: duration }, "Means of adjacent steps");
 }
 
-/** Utilisation over each run's own time. */
-export function utilisation({ a, b }: Comparison, of: "gpu" | "cpu"): Overlay | null {
-  const stairs = (parts: readonly (number | null)[]) => parts.map((value, i) => ({ from: i / parts.length, to: (i + 1) / parts.length, value }));
+/** Utilisation over the time since the jobs began or, where steps or their first one are aligned, over each run's own time. */
+export function utilisation({ a, b }: Comparison, of: "gpu" | "cpu", align: Align): Overlay | null {
   const key = `${of}_util_percent` as const;
+  const lengthOf = (job: ComparedJob) => (align === "time" ? (job.duration_seconds ?? 0) : 1);
+  const stairs = (job: ComparedJob) => {
+    const part = lengthOf(job) / job[key].length;
+    return part > 0 ? job[key].map((value, i) => ({ from: i * part, to: (i + 1) * part, value })) : [];
+  };
   const word = of.toUpperCase();
-  return overlayOf({ title: word, note: "utilisation over each run’s own time, in 24 parts", a: stairs(a[key]), b: stairs(b[key]), low: "start", high: "end", words: percent }, `Parts of a run: ${word} use`, 100);
+  const [note, low, high] = align === "time"
+    ? ["utilisation since the job began, each run in 24 parts", "start of the job", duration(Math.max(lengthOf(a), lengthOf(b)))]
+    : ["utilisation over each run’s own time, in 24 parts", "start", "end"];
+  return overlayOf({ title: word, note, a: stairs(a), b: stairs(b), low, high, words: percent }, `Parts of a run: ${word} use`, 100);
 }
 
 const kBins = 40;

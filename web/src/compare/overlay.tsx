@@ -1,5 +1,6 @@
+import { search, setKeys } from "../router";
 import type { Comparison } from "./calls";
-import { howOften, type Overlay, pathOf, stepTimes, utilisation } from "./lines";
+import { alignOf, howOften, kAligns, type Overlay, pathOf, stepTimes, utilisation } from "./lines";
 
 // Both runs in one chart: A as a full line, B dashed, so that colour is not all that tells them apart.
 
@@ -47,15 +48,35 @@ function Key({ name, side }: { readonly name: string; readonly side: "a" | "b" }
   );
 }
 
+function AlignBy() {
+  const align = alignOf(search.value);
+  return (
+    <label>
+      <span>Align by</span>
+      <select value={align} onChange={({ currentTarget: { value } }) => setKeys({ align: value === "step" ? null : value }, true)}>
+        {Object.entries(kAligns).map(([word, text]) => (
+          <option key={word} value={word}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 export function Overlays({ found }: { readonly found: Comparison }) {
-  const charts = [stepTimes(found), howOften(found), utilisation(found, "gpu"), utilisation(found, "cpu")].filter((each) => each !== null);
+  const align = alignOf(search.value);
+  const charts = [stepTimes(found, align), howOften(found), utilisation(found, "gpu", align), utilisation(found, "cpu", align)].filter((each) => each !== null);
   if (charts.length === 0) return null;
   return (
     <>
-      <ul class="fleet-legend" aria-label="Lines">
-        <Key name={found.a.name} side="a" />
-        <Key name={found.b.name} side="b" />
-      </ul>
+      <div class="overlay-head">
+        <ul class="fleet-legend" aria-label="Lines">
+          <Key name={found.a.name} side="a" />
+          <Key name={found.b.name} side="b" />
+        </ul>
+        <AlignBy />
+      </div>
       <div class="overlays">
         {charts.map((overlay) => (
           <Chart key={overlay.title} overlay={overlay} />

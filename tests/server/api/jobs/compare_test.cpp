@@ -9,6 +9,7 @@ class CompareTest : public ApiTest {
   void Train(const std::string& name, const std::vector<std::int64_t>& wall_ms) {
     TestAgent agent(name, "n1");
     Push(agent.Started(kStartUs));
+    Push(agent.Ticks({kStartUs}, {50}));
     Push(agent.Rank(kStartUs, 0));
     if (!wall_ms.empty()) Push(agent.Steps(0, kStartUs + kSecondUs, wall_ms, 0.25, 0));
   }
@@ -55,6 +56,12 @@ TEST_F(CompareTest, HasBothRunsAsLinesAndHistograms) {
   EXPECT_LE(line["steps"].size(), 125u);
   EXPECT_GE(line["steps"].size(), 50u);
   EXPECT_EQ(line["steps"].size(), line["mean_seconds"].size());
+  ASSERT_EQ(line["steps"].size(), line["start_seconds"].size());
+  EXPECT_NEAR(line["start_seconds"][0].get<double>(), 1, 0.01);
+  const Json &numbers = line["steps"], &starts = line["start_seconds"];
+  const double between = numbers[1].get<double>() - numbers[0].get<double>();
+  EXPECT_NEAR(starts[1].get<double>() - starts[0].get<double>(),
+              between * line["mean_seconds"][0].get<double>(), 0.01);
   EXPECT_NEAR(line["mean_seconds"].back().get<double>(), 0.1005, 0.001);
   const Json& histogram = compared["steps"]["b"]["histogram"];
   EXPECT_EQ(histogram["edges_seconds"].size(), histogram["counts"].size() + 1);
