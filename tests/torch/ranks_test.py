@@ -10,7 +10,7 @@ from tests.support.service import ROOT
 from tests.torch.training import outcome, script, start
 
 RANKS = """
-import sys, torch, torch.distributed as dist
+import sys, time, torch, torch.distributed as dist
 from torch import nn
 from torch.utils.data import DataLoader
 
@@ -26,6 +26,7 @@ def work(rank, folder):
         optimizer.step()
         dist.all_reduce(loss.detach())
     dist.barrier()
+    time.sleep(0.5)  # gloo's threads let go of the tensors before the interpreter ends (examples/ranks.py)
 
 if __name__ == "__main__":
     torch.multiprocessing.spawn(work, (sys.argv[1],), nprocs=2)

@@ -1,6 +1,7 @@
 """Two ranks over gloo: a model in DistributedDataParallel, a sampler that divides the data, sums and objects by collectives."""
 
 import sys
+import time
 
 import torch
 import torch.distributed as dist
@@ -41,6 +42,9 @@ def work(rank, folder):
     if rank == 0:
         torch.save(model.module.state_dict(), f"{folder}/model.pt")
     # To destroy the group here hangs PyTorch 1.13 now and then: it joins a thread that waits for the interpreter's lock.
+    # Without that a thread of gloo that lets go of the last tensors while the interpreter ends aborts the process, on a
+    # busy machine about once in a hundred times: it has the time to be done with them.
+    time.sleep(0.5)
 
 
 if __name__ == "__main__":
