@@ -61,21 +61,6 @@ OrderedJson SideJson(const TraceRow& trace, const StepTable& table) {
           {"steps", table.walls.size()}};
 }
 
-// The newest window before this one with a trace of the rank; without a rank, with any trace.
-Result<std::int64_t> WindowBefore(Connection& connection, std::int64_t job_id,
-                                  std::int64_t window_id, std::optional<std::int64_t> rank) {
-  const auto traces = ListTraces(connection, job_id, 1, window_id - 1);
-  if (!traces) return traces.error();
-  std::int64_t newest = 0;
-  for (const TraceRow& trace : *traces) {
-    if (!rank || trace.rank == *rank) newest = std::max(newest, trace.window_id);
-  }
-  if (newest > 0) return newest;
-  return NotFound(
-      Format("there is no window with a trace{} before window {}: say with which one to compare it",
-             rank ? Format(" of rank {}", *rank) : std::string(), window_id));
-}
-
 // The windows that a query names, in the order in which they are compared.
 Result<std::pair<TraceRow, TraceRow>> FindPair(Connection& connection, std::int64_t job_id,
                                                std::int64_t id, const Query& query) {
@@ -84,10 +69,8 @@ Result<std::pair<TraceRow, TraceRow>> FindPair(Connection& connection, std::int6
   const auto named = FindTrace(connection, job_id, id, rank);
   if (!named) return named.error();
   const auto with = query.MaybeInt("with");
-  const Result<std::int64_t> wanted =
-      with ? Result<std::int64_t>(*with) : WindowBefore(connection, job_id, id, other_rank);
-  if (!wanted) return wanted.error();
-  const auto other = FindTrace(connection, job_id, *wanted, other_rank);
+  const auto other = with ? FindTrace(connection, job_id, *with, other_rank)
+                          : FindTraceBefore(connection, job_id, id, other_rank);
   if (!other) return other.error();
   return with ? std::pair(*named, *other) : std::pair(*other, *named);
 }

@@ -68,6 +68,12 @@ from traces
 where job_id = $1 and window_id = $2 and ($3::bigint is null or rank = $3)
 order by rank
 limit 1)";
+constexpr char kFindTraceBefore[] = R"(
+select window_id, rank, file, digest, received_us, from_us, to_us, spans, summary
+from traces
+where job_id = $1 and window_id < $2 and ($3::bigint is null or rank = $3)
+order by window_id desc, rank
+limit 1)";
 constexpr char kListEvidence[] = R"(
 select window_id, rank, summary -> 'evidence'
 from traces
@@ -246,6 +252,15 @@ Result<TraceRow> FindTrace(Connection& connection, std::int64_t job_id, std::int
     return NotFound(Format("window {} has no trace, or none yet; its answers say why", window_id));
   }
   return NotFound(Format("window {} is of annotations: it has no trace", window_id));
+}
+
+Result<TraceRow> FindTraceBefore(Connection& connection, std::int64_t job_id,
+                                 std::int64_t window_id, std::optional<std::int64_t> rank) {
+  const Result<Rows> rows = connection.Query(kFindTraceBefore, {job_id, window_id, rank});
+  if (!rows) return rows.error();
+  if (!rows->empty()) return ReadTrace(*rows, 0);
+  return NotFound(Format("no window before window {} has a trace{}", window_id,
+                         rank ? Format(" of rank {}", *rank) : ""));
 }
 
 Result<std::vector<TracePartRow>> LoadParts(Connection& connection, std::int64_t job_id,

@@ -60,6 +60,10 @@ Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t jo
 Result<TraceRow> FindTrace(Connection& connection, std::int64_t job_id, std::int64_t window_id,
                            std::optional<std::int64_t> rank);
 
+// The trace of a rank, or of the lowest one, in the newest window before this one that has it.
+Result<TraceRow> FindTraceBefore(Connection& connection, std::int64_t job_id,
+                                 std::int64_t window_id, std::optional<std::int64_t> rank);
+
 // What the rules are told of a trace: the member "evidence" of its summary.
 struct TraceEvidence {
   std::int64_t window_id = 0;
