@@ -28,6 +28,23 @@ std::string FolderOf(const std::string& name) {
   return Format("{}/{}", kTracesFolder, name);
 }
 
+// The first line of a file.
+struct TraceHead {
+  WaitingTrace trace;  // without its body
+  Json json;
+  std::size_t bytes = 0;  // with the line's end
+};
+
+Result<TraceHead> DecodeHead(std::string_view bytes) {
+  const std::size_t end = bytes.substr(0, kMostHead).find('\n');
+  if (end == bytes.npos) return Invalid("it does not say what it is");
+  auto json = ParseJson(bytes.substr(0, end), {.bytes = kMostHead});
+  if (!json || !json->is_object()) return Invalid("it does not say what it is");
+  WaitingTrace trace{TextOf(*json, "service"), TextOf(*json, "path"), TextOf(*json, "name"), {}};
+  if (!trace.path.starts_with(kRequests)) return Invalid("it does not say where it is to be sent");
+  return TraceHead{std::move(trace), std::move(*json), end + 1};
+}
+
 }  // namespace
 
 std::string EncodeTraceHead(const WaitingTrace& trace) {
@@ -40,15 +57,12 @@ std::string EncodeTraceHead(const WaitingTrace& trace) {
 }
 
 Result<WaitingTrace> DecodeTrace(std::string bytes) {
-  const std::size_t end = std::string_view(bytes).substr(0, kMostHead).find('\n');
-  if (end == std::string::npos) return Invalid("it does not say what it is");
-  const auto head = ParseJson(std::string_view(bytes).substr(0, end), {.bytes = kMostHead});
-  if (!head || !head->is_object()) return Invalid("it does not say what it is");
-  WaitingTrace trace{TextOf(*head, "service"), TextOf(*head, "path"), TextOf(*head, "name"), {}};
-  if (!trace.path.starts_with(kRequests)) return Invalid("it does not say where it is to be sent");
-  trace.body = std::move(bytes.erase(0, end + 1));
-  if (trace.body.size() != NumberOf(*head, "bytes")) return Invalid("it is cut short");
-  if (Crc32c(trace.body) != NumberOf(*head, "crc32c")) return Invalid("it is damaged");
+  const auto head = DecodeHead(bytes);
+  if (!head) return head.error();
+  WaitingTrace trace = head->trace;
+  trace.body = std::move(bytes.erase(0, head->bytes));
+  if (trace.body.size() != NumberOf(head->json, "bytes")) return Invalid("it is cut short");
+  if (Crc32c(trace.body) != NumberOf(head->json, "crc32c")) return Invalid("it is damaged");
   return trace;
 }
 
@@ -114,6 +128,13 @@ Result<WaitingTrace> WaitingTraces::Read(const std::string& file) const {
   auto bytes = spool_.files().Read(PathOf(file), 0, kMostFile);
   if (!bytes) return bytes.error();
   return DecodeTrace(std::move(*bytes));
+}
+
+Result<WaitingTrace> WaitingTraces::ReadHead(const std::string& file) const {
+  const auto bytes = spool_.files().Read(PathOf(file), 0, kMostHead);
+  if (!bytes) return bytes.error();
+  auto head = DecodeHead(*bytes);
+  return head ? Result<WaitingTrace>(std::move(head->trace)) : head.error();
 }
 
 void WaitingTraces::Remove(const std::string& file) {

@@ -41,6 +41,8 @@ class WaitingTraces {
   std::vector<std::string> Files() const;
   // NotFound: it was removed, because the spool is full. Invalid: it is damaged.
   Result<WaitingTrace> Read(const std::string& file) const;
+  // A trace without its body, which is neither read nor checked.
+  Result<WaitingTrace> ReadHead(const std::string& file) const;
   void Remove(const std::string& file);
 
  private:

@@ -12,7 +12,7 @@ OldTraces::OldTraces(SpoolFolder& spool, std::string service)
     : service_(std::move(service)), folders_(AbandonedTraces(spool)) {
   for (const auto& folder : folders_) {
     for (std::string& file : folder->Files()) {
-      const Result<WaitingTrace> trace = folder->Read(file);
+      const Result<WaitingTrace> trace = folder->ReadHead(file);
       if (trace && !service_.empty() && trace->service != service_) continue;
       next_.push_back({folder.get(), file, trace ? Printable(trace->name) : file});
     }

@@ -9,6 +9,7 @@
 namespace stepscope {
 namespace {
 
+constexpr Duration kRequestLimit = 2min;
 constexpr char kOctets[] = "application/octet-stream";
 
 std::string Detail(const HttpAnswer& answer) {
@@ -27,6 +28,11 @@ TraceAnswer::End EndOf(int status) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<Uplink>> MakeTraceUplink(UplinkOptions options) {
+  options.request_limit = kRequestLimit;
+  return Uplink::Make(options);
+}
 
 TraceAnswer PostTrace(Uplink& uplink, const WaitingTrace& trace) {
   const auto read = [&body = trace.body](std::uint64_t at, std::span<char> into) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "agent/send/uplink.h"
@@ -7,8 +8,8 @@
 
 namespace stepscope {
 
-// A large trace needs longer than a push.
-inline constexpr Duration kTraceRequestLimit = std::chrono::minutes(2);
+// A connection for traces, which need longer than a push does.
+Result<std::unique_ptr<Uplink>> MakeTraceUplink(UplinkOptions options);
 
 // Between two tries of a trace: longer each time, up to the second one.
 inline constexpr Duration kTracePause = std::chrono::seconds(2);

@@ -62,13 +62,13 @@ Result<std::string> PackFile(const Descriptor& file) {
 
 }  // namespace
 
-TraceSender::TraceSender(UplinkOptions uplink, std::string job, SpoolFolder* spool,
+TraceSender::TraceSender(const UplinkOptions& uplink, std::string job, SpoolFolder* spool,
                          const Clock& clock)
     : job_(std::move(job)),
       service_(uplink.server),
       spool_(spool),
       clock_(clock),
-      uplink_((uplink.request_limit = kTraceRequestLimit, Uplink::Make(uplink))) {}
+      uplink_(MakeTraceUplink(uplink)) {}
 
 TraceSender::~TraceSender() {
   Finish(0s);
@@ -109,7 +109,7 @@ std::size_t TraceSender::Finish(Duration patience) {
       state_.Change([](State& state) { return std::exchange(state.waiting, 0); });
   if (left > 0) {
     LogWarning(
-        "{} windows of job {} wait in the spool; an agent on this node delivers them, or "
+        "{} traces of job {} wait in the spool; an agent on this node delivers them, or "
         "stepscope-agent flush",
         left, job_);
   }

@@ -25,7 +25,7 @@ namespace stepscope {
 // `spool`, null where there is none, and `clock` outlive it.
 class TraceSender {
  public:
-  TraceSender(UplinkOptions uplink, std::string job, SpoolFolder* spool, const Clock& clock);
+  TraceSender(const UplinkOptions& uplink, std::string job, SpoolFolder* spool, const Clock& clock);
   ~TraceSender();
 
   // Never waits.

@@ -107,7 +107,7 @@ def test_a_trace_that_was_not_sent_waits_for_the_next_agent(service, folder):
     service.kill()
     away.touch()
     errors = run.communicate(timeout=60)[1]
-    assert run.returncode == 0 and "1 windows of job traced wait in the spool" in errors, errors
+    assert run.returncode == 0 and "1 traces of job traced wait in the spool" in errors, errors
     (file,) = spool.glob("traces/*/*")
     assert file.stat().st_mode & 0o077 == 0
     service.start()

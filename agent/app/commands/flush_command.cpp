@@ -54,23 +54,15 @@ Result<FlushOptions> ReadFlush(const Arguments& arguments) {
   return FlushOptions{*uplink, *spool, *wait, arguments.Has("--all")};
 }
 
-// Delivers until nothing is left, or nothing was delivered for `at_most`.
-void DeliverAll(OldSessions& sessions, const Clock& clock, Duration at_most) {
+// Takes steps, each of which delivers something of `old`, until nothing is left or nothing was
+// delivered for `at_most`.
+template <typename Old, typename Step>
+void DeliverAll(Old& old, Step&& step, const Clock& clock, Duration at_most) {
   SteadyTime well = clock.Steady();
-  while (!sessions.empty() && clock.Steady() - well < at_most) {
-    const Duration wait = sessions.Step();
-    if (sessions.reason().empty()) well = clock.Steady();
-    if (!sessions.empty()) SleepFor({}, std::min(wait, at_most));
-  }
-}
-
-// Sends traces, whose samples are delivered, in the same way.
-void SendAll(OldTraces& traces, Uplink& uplink, const Clock& clock, Duration at_most) {
-  SteadyTime well = clock.Steady();
-  while (!traces.empty() && clock.Steady() - well < at_most) {
-    const Duration wait = traces.Step(uplink);
-    if (traces.reason().empty()) well = clock.Steady();
-    if (!traces.empty()) SleepFor({}, std::min(wait, at_most));
+  while (!old.empty() && clock.Steady() - well < at_most) {
+    const Duration wait = step();
+    if (old.reason().empty()) well = clock.Steady();
+    if (!old.empty()) SleepFor({}, std::min(wait, at_most));
   }
 }
 
@@ -111,9 +103,7 @@ int Flush(const Arguments& arguments, std::string_view) {
   if (!options) return ReportUsageError(options.error().message);
   auto uplink = Uplink::Make(options->uplink);
   if (!uplink) return ReportUsageError(uplink.error().message);
-  UplinkOptions for_traces = options->uplink;
-  for_traces.request_limit = kTraceRequestLimit;
-  auto traces_uplink = Uplink::Make(for_traces);
+  auto traces_uplink = MakeTraceUplink(options->uplink);
   if (!traces_uplink) return ReportUsageError(traces_uplink.error().message);
   const auto folder = TakeSpool(options->spool);
   if (!folder) {
@@ -125,9 +115,13 @@ int Flush(const Arguments& arguments, std::string_view) {
   OldSessions sessions(
       **folder, options->all ? "" : options->uplink.server,
       [&](std::string body) { return (*uplink)->Post(std::move(body)); }, clock);
-  DeliverAll(sessions, clock, options->wait);
+  DeliverAll(
+      sessions, [&] { return sessions.Step(); }, clock, options->wait);
   OldTraces traces(**folder, options->all ? "" : options->uplink.server);
-  if (sessions.empty()) SendAll(traces, **traces_uplink, clock, options->wait);
+  if (sessions.empty()) {
+    DeliverAll(
+        traces, [&] { return traces.Step(**traces_uplink); }, clock, options->wait);
+  }
   NameOtherHosts(options->spool);
   return Report(sessions, traces, options->spool.folder);
 }

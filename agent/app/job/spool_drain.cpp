@@ -16,9 +16,7 @@ constexpr Duration kLongestWait = 1h;
 
 SpoolDrain::SpoolDrain(SpoolFolder* folder, const UplinkOptions& uplink, const Clock& clock)
     : folder_(folder), service_(uplink.server), clock_(clock) {
-  UplinkOptions for_traces = uplink;
-  for_traces.request_limit = kTraceRequestLimit;
-  auto made = Uplink::Make(uplink), made_for_traces = Uplink::Make(for_traces);
+  auto made = Uplink::Make(uplink), made_for_traces = MakeTraceUplink(uplink);
   if (folder == nullptr || !made || !made_for_traces) {
     state_.Change([](State& state) { state.scanned = true; });
     return;

@@ -80,6 +80,7 @@ TEST_F(WaitingTracesTest, AreFoundOnceTheirAgentIsGone) {
   ASSERT_THAT(abandoned, SizeIs(1));
   ASSERT_THAT(abandoned[0]->Files(), SizeIs(2));
   EXPECT_EQ(abandoned[0]->Read("00000001.trace")->body, "first");
+  EXPECT_EQ(abandoned[0]->ReadHead("00000001.trace")->path, TraceOf("").path);
   for (const std::string& file : abandoned[0]->Files()) abandoned[0]->Remove(file);
   abandoned.clear();
   EXPECT_FALSE(Exists("traces")) << "nothing waits";
