@@ -10,7 +10,7 @@
 
 #include "agent/collect/collector.h"
 #include "agent/gpu/nvidia.h"
-#include "tests/support/fake_nvml.h"
+#include "tests/support/gpu/fake_nvml.h"
 
 namespace stepscope::test {
 

@@ -1,5 +1,5 @@
-// The collector with the fake NVML of tests/support/fake_nvml.h, through the same dlopen as on a
-// node with a driver.
+// The collector with the fake NVML of tests/support/gpu/fake_nvml.h, through the same dlopen as on
+// a node with a driver.
 
 #include "agent/gpu/nvidia.h"
 

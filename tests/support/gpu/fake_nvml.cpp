@@ -1,6 +1,6 @@
 // libnvidia-ml.so.1 for tests: see fake_nvml.h. Signatures are those of agent/gpu/nvml_library.h.
 
-#include "tests/support/fake_nvml.h"
+#include "tests/support/gpu/fake_nvml.h"
 
 #include <poll.h>
 
