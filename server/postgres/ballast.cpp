@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -32,13 +33,38 @@ std::optional<std::uint64_t> LengthOf(const std::string& path) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-// Reserves the room; the blocks are there when it returns.
-Status Fill(int file, std::uint64_t bytes) {
-  if (ftruncate(file, 0) != 0) return Unavailable(std::strerror(errno));
+// Reserves the room in a file of `length`; the blocks are there when it returns. The length is
+// never zero meanwhile, unless it was: others would take the room for freed.
+Status Fill(int file, std::uint64_t length, std::uint64_t bytes) {
+  if (bytes < length) {
+    const int done = ftruncate(file, static_cast<off_t>(bytes));
+    return done == 0 ? Status() : Unavailable(std::strerror(errno));
+  }
   const int fault = posix_fallocate(file, 0, static_cast<off_t>(bytes));
   if (fault == 0) return {};
-  (void)!ftruncate(file, 0);
+  (void)!ftruncate(file, static_cast<off_t>(length));
   return Unavailable(std::strerror(fault));
+}
+
+// Makes the ballast, or resizes the one that has a `length`. A new one has its name when it is
+// full.
+Status MakeBallast(const std::string& path, std::optional<std::uint64_t> length,
+                   std::uint64_t bytes) {
+  struct stat other {};
+  if (!length && lstat(path.c_str(), &other) == 0) {
+    return Unavailable(Format("{}: is there and no plain file", path));
+  }
+  const std::string filled = length ? path : path + ".new";
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (length ? 0 : O_TRUNC);
+  const Descriptor file(open(filled.c_str(), flags, 0600));
+  if (!file) return Unavailable(Format("{}: {}", filled, std::strerror(errno)));
+  Status done = Fill(file.get(), length.value_or(0), bytes);
+  if (done && !length && rename(filled.c_str(), path.c_str()) != 0) {
+    done = Unavailable(std::strerror(errno));
+  }
+  if (done) return done;
+  if (!length) unlink(filled.c_str());
+  return Unavailable(Format("{}: {}", path, done.error().message));
 }
 
 }  // namespace
@@ -64,14 +90,8 @@ Status KeepBallast(const std::string& folder, std::uint64_t most) {
   if (after.free_bytes < 0 || after.low()) {
     return Unavailable(Format("no room for a ballast of {} MB: {}", bytes / kMB, storage->text()));
   }
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return Unavailable(Format("{}: {}", path, std::strerror(errno)));
-  const Status filled = Fill(file.get(), bytes);
-  if (!filled) {
-    // A ballast that was given up stays empty; one that never was is not there yet.
-    if (!length) unlink(path.c_str());
-    return Unavailable(Format("{}: {}", path, filled.error().message));
-  }
+  const Status made = MakeBallast(path, length, bytes);
+  if (!made) return made;
   LogInfo("a ballast of {} MB is kept for the day the disk is full", bytes / kMB);
   return {};
 }

@@ -5,10 +5,13 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "core/base/descriptor.h"
+#include "tests/support/temp_folder.h"
 
 namespace stepscope {
 namespace {
@@ -19,13 +22,8 @@ constexpr std::uint64_t kMB = 1'000'000;
 
 class Ballast : public ::testing::Test {
  protected:
-  Ballast() {
-    char path[] = "/tmp/stepscope-ballast-XXXXXX";
-    folder_ = mkdtemp(path);
-  }
   ~Ballast() override {
     if (mounted_) umount(folder_.c_str());
-    fs::remove_all(folder_);
   }
 
   // Mounts a small file system; false where this user may not mount one.
@@ -41,7 +39,8 @@ class Ballast : public ::testing::Test {
   }
   fs::path file() const { return fs::path(folder_) / "ballast"; }
 
-  std::string folder_;
+  const TempFolder made_;
+  const std::string folder_ = made_.path();
   bool mounted_ = false;
 };
 
@@ -100,6 +99,21 @@ TEST_F(Ballast, IsNotSpentWhileThereIsRoom) {
   ASSERT_TRUE(KeepBallast(folder_, 3 * kMB));
   EXPECT_FALSE(SpendBallastWhenFull(folder_));
   EXPECT_EQ(BallastHeld(folder_), 3 * kMB);
+}
+
+TEST_F(Ballast, IsNeverTakenForSpentWhileItIsMade) {
+  std::atomic<bool> done = false, spent = false;
+  std::thread watch([&] {
+    while (!done) spent = spent || IsBallastSpent(folder_);
+  });
+  for (const std::uint64_t size : {100 * kMB, 200 * kMB, 50 * kMB}) {
+    EXPECT_TRUE(KeepBallast(folder_, size));
+    EXPECT_EQ(BallastHeld(folder_), size);
+  }
+  done = true;
+  watch.join();
+  EXPECT_FALSE(spent) << "frames were refused meanwhile";
+  EXPECT_FALSE(fs::exists(file().string() + ".new"));
 }
 
 TEST_F(Ballast, IsNotMadeWhereItWouldFillTheDisk) {
