@@ -43,11 +43,11 @@ OrderedJson ToJson(const SpanRow& span) {
 
 // The first step that agents can still be asked for, by the rank with the lowest number.
 Result<std::int64_t> NextStep(Connection& connection, const JobRow& job, Time now) {
-  const auto ranks = ListRanks(connection, job.job_id, {});
-  if (!ranks) return ranks.error();
+  const auto rank = FirstRank(connection, job.job_id);
+  if (!rank) return rank.error();
   StepPulse pulse;
-  if (!ranks->empty()) {
-    const auto read = ReadPulse(connection, job.job_id, ranks->front().rank, now);
+  if (*rank) {
+    const auto read = ReadPulse(connection, job.job_id, **rank, now);
     if (!read) return read.error();
     pulse = *read;
   }
