@@ -16,6 +16,7 @@ from building import ROOT, Failed, build, last_line, npm_packages, run, tail
 from counts import Counts, from_junit, from_node, from_verdicts
 from fuzzing import suite as fuzz_suite
 from processes import Children, Stopped, ignore_signals, stop_on_signals
+from scratch import in_memory
 
 LIMIT_SECONDS = 2400  # for one test program
 GOES_WELL = ("[ RUN ", "[       OK ", "[-----")  # lines of GoogleTest
@@ -58,11 +59,11 @@ def listed_programs(folder):
 class Suites:
     """The suites of one run. Each gives its Counts; logs lie in `folder`."""
 
-    def __init__(self, preset, children, folder, fuzz_seconds):
+    def __init__(self, preset, children, folder, fuzz_seconds, variables=()):
         self.preset, self.children, self.folder, self.fuzz_seconds = preset, children, folder, fuzz_seconds
         self.programs = ROOT / "build" / preset
         self.npm_lock, self.page_built = threading.Lock(), False
-        self.environment = {**os.environ, **SANITIZER_OPTIONS, "STEPSCOPE_BUILD": str(self.programs)}
+        self.environment = {**os.environ, **SANITIZER_OPTIONS, **dict(variables), "STEPSCOPE_BUILD": str(self.programs)}
         self.environment["STEPSCOPE_BUILD_DIR"] = str(self.programs)
 
     def build(self):
@@ -282,7 +283,8 @@ def main():
     children = Children()
     folder = Path(tempfile.mkdtemp(prefix="stepscope-test-"))
     try:
-        counts = run_all(Suites(options.preset, children, folder, options.fuzz_seconds), options.names)
+        with in_memory() as variables:
+            counts = run_all(Suites(options.preset, children, folder, options.fuzz_seconds, variables), options.names)
     except Stopped as stopped:
         say(f"test: stopped by {stopped}")
         return stopped.exit_code

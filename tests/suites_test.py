@@ -10,7 +10,9 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from building import Failed  # noqa: E402
 from counts import Counts  # noqa: E402
 from fuzzing import TARGETS  # noqa: E402
+import scratch  # noqa: E402
 import suites as suites_module  # noqa: E402
+from scratch import in_memory  # noqa: E402
 from suites import Suites, listed_programs  # noqa: E402
 
 
@@ -60,3 +62,40 @@ def test_the_page_is_built_once_for_all_suites_that_read_it(tmp_path, monkeypatc
     assert (suites.web().passed, suites.browser().passed) == (1, 1)
     tests = [[folder, "test", "--silent", "--ignore-scripts"] for folder in ("web", "tests/browser")]
     assert ran == [["run", "build"], *tests]
+
+
+@pytest.fixture
+def memory(tmp_path, monkeypatch):
+    """A folder in place of /dev/shm, that has room."""
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.delenv("STEPSCOPE_TORCH_PYTHON", raising=False)
+    monkeypatch.setattr(scratch, "LEAST_FREE", 0)
+    return tmp_path
+
+
+def test_temporary_files_lie_in_memory_while_tests_run(memory):
+    with in_memory(memory) as variables:
+        folder = Path(variables["TMPDIR"])
+        assert folder.parent == memory and folder.stat().st_mode & 0o7777 == 0o1777
+        (folder / "database").mkdir()
+    assert list(memory.iterdir()) == []
+
+
+def test_what_a_killed_run_left_goes_and_what_another_one_uses_stays(memory):
+    (memory / "st-killed" / "database").mkdir(parents=True)
+    with in_memory(memory) as other, in_memory(memory) as ours:
+        assert sorted(memory.iterdir()) == sorted(map(Path, (other["TMPDIR"], ours["TMPDIR"])))
+
+
+@pytest.mark.parametrize("name", ["TMPDIR", "STEPSCOPE_TORCH_PYTHON"])
+def test_another_place_that_somebody_names_is_taken(memory, monkeypatch, name):
+    monkeypatch.setenv(name, "/var/tmp")
+    with in_memory(memory) as variables:
+        assert variables == {} and list(memory.iterdir()) == []
+
+
+def test_without_room_in_memory_files_lie_where_they_always_did(memory, monkeypatch):
+    monkeypatch.setattr(scratch, "LEAST_FREE", 1 << 60)
+    for folder in (memory, memory / "nothing"):
+        with in_memory(folder) as variables:
+            assert variables == {}

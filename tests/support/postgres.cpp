@@ -5,12 +5,12 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include "core/base/text.h"
 #include "server/postgres/embedded_postgres.h"
 #include "server/store/schema/migrations.h"
+#include "tests/support/temp_folder.h"
 
 namespace stepscope {
 namespace {
@@ -86,9 +86,6 @@ class Cluster {
   }
   ~Cluster() {
     if (!postgres_) Drop(pattern_);
-    postgres_.reset();
-    std::error_code error;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
   }
 
   // Ends the daemon of Citus, which would hold the database.
@@ -112,16 +109,14 @@ class Cluster {
   }
 
   void StartOwn() {
-    char path[] = "/tmp/stepscope-test-XXXXXX";
-    if (!mkdtemp(path)) GiveUp("no temporary folder");
-    folder_ = path;
-    EmbeddedPostgresOptions options{folder_, "", {std::begin(kFast), std::end(kFast)}};
+    EmbeddedPostgresOptions options{folder_.path(), "", {std::begin(kFast), std::end(kFast)}};
     postgres_ = Need(EmbeddedPostgres::Start(options));
     url_ = postgres_->url();
     maker_url_ = postgres_->superuser_url();
   }
 
-  std::string url_, maker_url_, pattern_, folder_;
+  std::string url_, maker_url_, pattern_;
+  const TempFolder folder_;
   std::unique_ptr<EmbeddedPostgres> postgres_;
 };
 

@@ -1,12 +1,16 @@
 """The real programs, started and ended by tests: always on loopback, each in a folder of its own."""
 
+import atexit
+import functools
 import json
 import os
 import resource
+import shutil
 import signal
 import socket
 import ssl
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -54,12 +58,27 @@ def wait_for(condition, what: str, seconds: float = 60, pause: float = 0.05):
     raise AssertionError(f"{what}: not within {seconds} s")
 
 
+@functools.cache
+def started_once() -> Path:
+    """The data folder of a service that was started for the first time and has ended. Copies of it spare each test that
+    takes one to make a database; what the first start does is tested where the folder of a service is `fresh`."""
+    folder = Path(tempfile.mkdtemp(prefix="stepscope-data-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o711)  # started by root, PostgreSQL runs as another user
+    service = Service(folder, database="fresh")
+    service.start()
+    service.stop()
+    (service.data_dir / "ballast").unlink(missing_ok=True)  # large, and made in no time
+    return service.data_dir
+
+
 class Service:
     """A stepscope-server with its embedded PostgreSQL, or on the cluster of STEPSCOPE_CITUS_URL; over TLS when there is an authority to
     trust."""
 
     def __init__(self, folder: Path, *options: str, ca_file=None, database=None):
-        """`database="private"`: its own also where there is a cluster, for what is about that one."""
+        """`database="private"`: its own also where there is a cluster, for what is about that one; "fresh": one that its
+        first start makes."""
         self.data_dir = folder / "data"
         self.port = free_port()
         self.url = f"{'https' if ca_file else 'http'}://127.0.0.1:{self.port}"
@@ -68,13 +87,14 @@ class Service:
         self.options = options
         self.at = ("--data-dir", str(self.data_dir))  # options of commands about its database
         names = [f"host={self.data_dir}/socket user={role} dbname=stepscope" for role in ("stepscope", SUPERUSER)]
-        if citus.address() and database != "private" and "--database-url" not in options:
+        if citus.address() and database not in ("private", "fresh") and "--database-url" not in options:
             names = citus.own_database()
             self.options = (*options, "--database-url", names[0])
             self.at = (*self.at, "--database-url", names[0])
         self.databases = dict(zip(("stepscope", SUPERUSER), names))  # as psql knows them, by role
         self.log = folder / "server.log"
         self.process = None
+        self.fresh = database == "fresh" or "--database-url" in self.options
 
     def spawn(self):
         command = [program("stepscope-server"), "--listen", f"127.0.0.1:{self.port}", "--data-dir", str(self.data_dir)]
@@ -82,6 +102,8 @@ class Service:
             self.process = subprocess.Popen(command + list(self.options), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def start(self, seconds: float = 90):
+        if not self.fresh and not self.data_dir.exists():
+            subprocess.run(["cp", "-a", started_once(), self.data_dir], check=True)
         self.spawn()
         wait_for(lambda: self.process.poll() is not None or self.ready(), "service ready", seconds)
         assert self.process.poll() is None, f"the service ended: {self.log.read_text()[-2000:]}"

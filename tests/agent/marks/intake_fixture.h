@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "agent/marks/intake.h"
 #include "tests/support/mark_writer.h"
+#include "tests/support/temp_folder.h"
 
 namespace stepscope::test {
 
@@ -17,14 +17,8 @@ namespace stepscope::test {
 class IntakeFixture : public testing::Test {
  protected:
   IntakeFixture() {
-    char folder[] = "/tmp/intake_test_XXXXXX";
-    folder_ = mkdtemp(folder);
-    options_.socket_path = folder_ + "/marks.sock";
+    options_.socket_path = folder_.path() + "/marks.sock";
     options_.read_interval = 1h;
-  }
-  ~IntakeFixture() override {
-    intake_.reset();
-    std::filesystem::remove_all(folder_);
   }
 
   Intake& Start() {
@@ -51,7 +45,7 @@ class IntakeFixture : public testing::Test {
     return "";
   }
 
-  std::string folder_;
+  const TempFolder folder_;
   SystemClock clock_;
   IntakeOptions options_;
   std::unique_ptr<Intake> intake_;

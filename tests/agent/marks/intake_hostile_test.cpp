@@ -212,9 +212,9 @@ TEST_F(HostileTest, ReplacesTheSocketOfAKilledAgentOnly) {
 TEST_F(HostileTest, RefusesPathsThatCannotBe) {
   options_.socket_path = "/tmp/" + std::string(120, 'x');
   EXPECT_THAT(Intake::Start(options_, clock_).error().message, HasSubstr("125 bytes long"));
-  options_.socket_path = folder_ + "/missing/marks.sock";
+  options_.socket_path = folder_.path() + "/missing/marks.sock";
   EXPECT_THAT(Intake::Start(options_, clock_).error().message, HasSubstr("No such file"));
-  options_.socket_path = folder_ + "/file";
+  options_.socket_path = folder_.path() + "/file";
   std::ofstream(options_.socket_path) << "precious";
   EXPECT_FALSE(Intake::Start(options_, clock_).ok());
   EXPECT_TRUE(std::filesystem::exists(options_.socket_path));

@@ -184,7 +184,7 @@ TEST_F(IntakeJobsTest, AJobBelongsToTheUserWhoNamedItFirst) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root";
   options_.allow_other_users = true;
   Start();
-  chmod(folder_.c_str(), 0755);
+  chmod(folder_.path().c_str(), 0755);
   RingWriter ring;
   FakeProcess mine(options_.socket_path);
   ASSERT_EQ(Join(mine, "bert", 0, ring), "");

@@ -8,6 +8,7 @@
 #include "server/alert/sign.h"
 #include "tests/support/postgres.h"
 #include "tests/support/scripted_server.h"
+#include "tests/support/temp_folder.h"
 
 namespace stepscope {
 namespace {
@@ -26,15 +27,9 @@ std::string HeaderOf(const SeenRequest& request, const std::string& name) {
 class OutboxSends : public testing::Test {
  protected:
   OutboxSends() : database_(postgres_.url(), 4), connection_(postgres_.Connect()) {
-    char folder[] = "/tmp/outbox-XXXXXX";
-    folder_ = mkdtemp(folder);
     options_.policy = *AddressPolicy::Read({"127.0.0.0/8"});
     options_.idle = 5ms;
-    secrets_ = std::make_unique<SecretBox>(*SecretBox::Open(folder_ + "/key"));
-  }
-  ~OutboxSends() override {
-    unlink((folder_ + "/key").c_str());
-    rmdir(folder_.c_str());
+    secrets_ = std::make_unique<SecretBox>(*SecretBox::Open(folder_.path() + "/key"));
   }
 
   WebhookRow AddWebhook(const std::string& url) {
@@ -85,7 +80,8 @@ class OutboxSends : public testing::Test {
   Database database_;
   std::unique_ptr<Connection> connection_;
   SystemClock clock_;
-  std::string folder_, secret_ = NewWebhookSecret();
+  const TempFolder folder_;
+  std::string secret_ = NewWebhookSecret();
   std::unique_ptr<SecretBox> secrets_;
   OutboxOptions options_;
   Guarded<std::vector<SeenRequest>> seen_;

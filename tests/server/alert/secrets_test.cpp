@@ -10,27 +10,20 @@
 #include <vector>
 
 #include "server/alert/sign.h"
+#include "tests/support/temp_folder.h"
 
 namespace stepscope {
 namespace {
 
 class Secrets : public testing::Test {
  protected:
-  Secrets() {
-    char folder[] = "/tmp/secrets-XXXXXX";
-    folder_ = mkdtemp(folder);
-    key_ = folder_ + "/webhook.key";
-  }
-  ~Secrets() override {
-    unlink(key_.c_str());
-    rmdir(folder_.c_str());
-  }
   void Write(const std::string& text, mode_t mode = 0600) {
     std::ofstream(key_) << text;
     chmod(key_.c_str(), mode);
   }
 
-  std::string folder_, key_;
+  const TempFolder folder_;
+  const std::string key_ = folder_.path() + "/webhook.key";
 };
 
 TEST_F(Secrets, ComeBackWithTheSameKeyFile) {

@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "tests/support/postgres.h"
 #include "tests/support/pushes.h"
 #include "tests/support/raw_client.h"
+#include "tests/support/temp_folder.h"
 
 namespace stepscope {
 namespace {
@@ -19,14 +19,11 @@ namespace {
 class AppTest : public testing::Test {
  protected:
   AppTest() {
-    char pattern[] = "/tmp/stepscope-app-XXXXXX";
-    folder_ = mkdtemp(pattern);
     settings_.listen = {{.host = "127.0.0.1"}};
-    settings_.data_dir = folder_ + "/data";
+    settings_.data_dir = folder_.path() + "/data";
     settings_.database_url = database_.url();
     settings_.evaluators = 1;
   }
-  ~AppTest() override { std::filesystem::remove_all(folder_); }
 
   std::unique_ptr<App> Start() {
     Result<std::unique_ptr<App>> app = App::Start(settings_, clock_, "0.0.0");
@@ -49,12 +46,12 @@ class AppTest : public testing::Test {
 
   TestDatabase database_;
   SystemClock clock_;
-  std::string folder_;
+  const TempFolder folder_;
   Settings settings_;
 };
 
 TEST_F(AppTest, JobsThatNameNoRulesHaveThoseOfItsFile) {
-  settings_.rules = folder_ + "/rules.json";
+  settings_.rules = folder_.path() + "/rules.json";
   const auto write = [&](const std::string& json) { std::ofstream(settings_.rules) << json; };
   write(R"([{"name":"IdleGPU","parameters":{"threshold":2}},{"name":"GrowingUpload","remove":true},
             {"name":"HotGpu","rule":"Custom",

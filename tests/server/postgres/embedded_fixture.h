@@ -16,6 +16,7 @@
 #include "server/postgres/embedded_postgres.h"
 #include "server/postgres/postgres_process.h"
 #include "server/store/postgres/database.h"
+#include "tests/support/temp_folder.h"
 
 namespace stepscope {
 
@@ -31,15 +32,6 @@ bool Await(Duration at_most, Ready&& ready) {
 
 class Embedded : public ::testing::Test {
  protected:
-  Embedded() {
-    char path[] = "/tmp/stepscope-embedded-XXXXXX";
-    folder_ = std::filesystem::canonical(mkdtemp(path));
-  }
-  ~Embedded() override {
-    postgres_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
   Status Start() { return Start(Options()); }
   Status Start(const EmbeddedPostgresOptions& options) {
     auto started = EmbeddedPostgres::Start(options);
@@ -96,7 +88,8 @@ class Embedded : public ::testing::Test {
     return 0;
   }
 
-  std::filesystem::path folder_;
+  const TempFolder made_;
+  const std::filesystem::path folder_ = made_.path();
   std::unique_ptr<EmbeddedPostgres> postgres_;
 };
 
