@@ -182,7 +182,7 @@ std::vector<Statement> WritesOf(const Group& group) {
   if (!schemas.empty()) writes.push_back(InsertSchemas(schemas));
   if (!group.frames.empty()) writes.push_back(InsertFrames(group.frames, placement));
   if (!ranks.empty()) writes.push_back(RanksSeen(ranks, placement));
-  if (!advances.empty()) writes.push_back(AdvanceStreams(advances));
+  if (!advances.empty()) writes.push_back(AdvanceStreams(advances, placement));
   return writes;
 }
 

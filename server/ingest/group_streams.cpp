@@ -85,7 +85,8 @@ Status MakeStreams(Connection& connection, Streams& streams, std::int64_t now_us
   const std::vector<Stream*> known = KnownOf(streams);
   if (known.empty()) return {};
   const std::vector<NodeSeen> nodes = NodesOf(known, now_us);
-  const auto made = connection.QueryTogether(std::vector{AddNodes(nodes), SeeNodes(nodes)});
+  const auto made = connection.QueryTogether(
+      std::vector{AddNodes(nodes), SeeNodes(nodes, connection.placement())});
   if (!made) return made.error();
   if (!SetNodes(known, made->back())) return Internal("ingest: a node that was made is gone");
   return Done(connection.QueryByKey(AddStreams(KeysOf(known), now_us)));
@@ -95,8 +96,9 @@ Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t 
   const std::vector<Stream*> known = KnownOf(streams);
   if (known.empty()) return true;
   const std::vector<StreamKey> keys = KeysOf(known);
-  std::vector<Statement> calls = {SeeNodes(NodesOf(known, now_us))};
-  std::ranges::move(LockStreams(keys), std::back_inserter(calls));
+  const Placement placement = connection.placement();
+  std::vector<Statement> calls = {SeeNodes(NodesOf(known, now_us), placement)};
+  std::ranges::move(LockStreams(keys, placement), std::back_inserter(calls));
   const auto rows = connection.QueryTogether(calls);
   if (!rows) return rows.error();
   if (!SetNodes(known, rows->front())) return false;

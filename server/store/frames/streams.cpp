@@ -1,6 +1,7 @@
 #include "server/store/frames/streams.h"
 
 #include "server/store/frames/job_id.h"
+#include "server/store/frames/streams_of_job.h"
 #include "server/store/postgres/arrays.h"
 #include "server/store/postgres/cursor.h"
 
@@ -82,9 +83,9 @@ from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[],
     $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[])
     as given (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us, rows,
         clock_suspect, payload))";
-// Frames of one job come by way of its streams: Citus sends rows that come from a table of the job
-// to its shard as one statement. Rows that come from nowhere it copies there, and commits in two
-// phases.
+// Many frames of one job come by way of its streams: Citus sends rows that come from a table of the
+// job to its shard as one statement. Rows that come from nowhere it copies there, and commits in
+// two phases.
 constexpr char kInsertFramesOfJob[] = R"(
 insert into frames (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us,
     rows, clock_suspect, payload)
@@ -105,6 +106,12 @@ on conflict do nothing)";
 
 std::string_view SessionOf(const StreamKey& key) {
   return key.session;
+}
+
+// Whether Citus keeps the rows, and all of them on one shard.
+template <typename Row>
+bool OnOneShard(std::span<const Row> rows, Placement placement) {
+  return placement == Placement::kByJob && OneJobOf(rows);
 }
 
 // Splits the list where another job begins.
@@ -140,7 +147,8 @@ Statement AddNodes(std::span<const NodeSeen> nodes) {
            Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; })}};
 }
 
-Statement SeeNodes(std::span<const NodeSeen> nodes) {
+Statement SeeNodes(std::span<const NodeSeen> nodes, Placement placement) {
+  if (OnOneShard(nodes, placement)) return SeeNodesOfJob(nodes);
   return {kSeeNodes,
           {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }),
            Texts(nodes, [](const NodeSeen& n) { return n.name; }),
@@ -178,7 +186,8 @@ Result<std::vector<bool>> ExistingStreams(Connection& connection,
   return exist;
 }
 
-std::vector<Statement> LockStreams(std::span<const StreamKey> streams) {
+std::vector<Statement> LockStreams(std::span<const StreamKey> streams, Placement placement) {
+  if (OnOneShard(streams, placement)) return {LockStreamsOfJob(streams)};
   std::vector<Statement> locks;
   for (const std::span<const StreamKey> some : ByJob(streams)) {
     locks.push_back({kLockStreams, {some[0].job_id, Blobs(some, SessionOf)}});
@@ -202,7 +211,8 @@ std::vector<std::optional<StreamCursor>> CursorsOf(std::span<const StreamKey> st
   return cursors;
 }
 
-Statement AdvanceStreams(std::span<const StreamAdvance> streams) {
+Statement AdvanceStreams(std::span<const StreamAdvance> streams, Placement placement) {
+  if (OnOneShard(streams, placement)) return AdvanceStreamsOfJob(streams);
   using Row = StreamAdvance;
   return {kAdvanceStreams,
           {Numbers(streams, [](const Row& s) { return s.job_id; }),
@@ -215,6 +225,7 @@ Statement AdvanceStreams(std::span<const StreamAdvance> streams) {
 Statement InsertFrames(std::span<const NewFrame> frames, Placement placement) {
   using Row = NewFrame;
   const auto job = placement == Placement::kByJob ? OneJobOf(frames) : std::nullopt;
+  if (job && frames.size() <= kMostRowsOfValues) return InsertFewFrames(frames);
   Statement insert{kInsertFrames,
                    {Numbers(frames, [](const Row& f) { return f.job_id; }),
                     Numbers(frames, [](const Row& f) { return f.node_id; }),

@@ -35,7 +35,8 @@ struct NodeSeen {
   std::int64_t suspect_offset_us = 0;  // the clock error that frames are marked for; 0 = none is
 };
 Statement AddNodes(std::span<const NodeSeen> nodes);  // adds the nodes that are new
-Statement SeeNodes(std::span<const NodeSeen> nodes);  // updates the nodes that exist
+// Updates the nodes that exist.
+Statement SeeNodes(std::span<const NodeSeen> nodes, Placement placement = Placement::kTogether);
 // The nodes' numbers, by job and name.
 std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& seen);
 
@@ -53,7 +54,8 @@ struct StreamCursor {
   std::int64_t window_answered = 0;    // server/store/jobs/windows.h
 };
 // Locks the streams that exist until the transaction ends: a statement for each job, in order.
-std::vector<Statement> LockStreams(std::span<const StreamKey> streams);
+std::vector<Statement> LockStreams(std::span<const StreamKey> streams,
+                                   Placement placement = Placement::kTogether);
 // In the order of the list; nullopt for a stream that does not exist.
 std::vector<std::optional<StreamCursor>> CursorsOf(std::span<const StreamKey> streams,
                                                    std::span<const Rows> locked);
@@ -61,7 +63,8 @@ struct StreamAdvance {
   std::int64_t job_id = 0, stored = 0, lost = 0, rejected = 0;  // the last two are added
   std::string session;
 };
-Statement AdvanceStreams(std::span<const StreamAdvance> streams);
+Statement AdvanceStreams(std::span<const StreamAdvance> streams,
+                         Placement placement = Placement::kTogether);
 
 struct NewFrame {
   std::int64_t job_id = 0, node_id = 0, sequence = 0, schema_hash = 0, from_us = 0, to_us = 0,

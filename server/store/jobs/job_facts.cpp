@@ -1,5 +1,7 @@
 #include "server/store/jobs/job_facts.h"
 
+#include "core/base/text.h"
+#include "server/store/frames/streams_of_job.h"
 #include "server/store/jobs/silences.h"
 #include "server/store/postgres/arrays.h"
 #include "server/store/postgres/cursor.h"
@@ -44,7 +46,11 @@ from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
     as given (job_id, rank, node_id, at_us)
 order by job_id, rank
 on conflict do nothing)";
-// Ranks of one job come by way of its nodes, as its frames come by way of its streams.
+// Few ranks of one job come as values, many by way of its nodes, as its frames do.
+constexpr char kFewRanksSeen[] = R"(
+insert into ranks (job_id, rank, node_id, first_seen_us)
+values {}
+on conflict do nothing)";
 constexpr char kRanksSeenOfJob[] = R"(
 insert into ranks (job_id, rank, node_id, first_seen_us)
 select n.job_id, given.rank, n.node_id, given.at_us
@@ -67,6 +73,14 @@ group by job_id
 having max(last_seen_us) < $1
 order by max(last_seen_us), job_id
 limit 100)";
+
+Statement FewRanksSeen(std::span<const RankSighting> ranks) {
+  Statement insert{Format(kFewRanksSeen, PlacesOf(ranks.size(), 4)), {}};
+  for (const RankSighting& r : ranks) {
+    insert.parameters.insert(insert.parameters.end(), {r.job_id, r.rank, r.node_id, r.at_us});
+  }
+  return insert;
+}
 
 }  // namespace
 
@@ -107,6 +121,7 @@ Result<bool> RankEnded(Connection& connection, std::int64_t job_id, int rank, st
 
 Statement RanksSeen(std::span<const RankSighting> ranks, Placement placement) {
   const auto job = placement == Placement::kByJob ? OneJobOf(ranks) : std::nullopt;
+  if (job && ranks.size() <= kMostRowsOfValues) return FewRanksSeen(ranks);
   Statement insert{kRanksSeen,
                    {Numbers(ranks, [](const RankSighting& r) { return r.job_id; }),
                     Numbers(ranks, [](const RankSighting& r) { return r.rank; }),
