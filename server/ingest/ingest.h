@@ -62,10 +62,11 @@ struct IngestFigures {
   std::uint64_t duplicate_rows = 0;
   std::uint64_t queue_length = 0;  // pushes that wait now
   std::uint64_t queue_bytes = 0;   // their bytes, and those that are being stored
-  Duration queue_age{};            // how long the first of them waits
+  Duration queue_age{};            // how long the first waits of those that could be written
   Duration commit_time{};          // spent in transactions, all together
   Duration last_commit{};
-  // 95 of 100 transactions of the last minute took at most this; more when one runs for longer.
+  // 95 of 100 transactions of the last minute took at most this; more when all threads that write
+  // have been at one for longer.
   Duration commit_p95{};
 };
 
@@ -96,6 +97,10 @@ class Ingest {
   // unavailable.
   PushReply PushSamples(std::string job, const Samples& samples, std::string sender = "");
   IngestFigures figures() const;
+
+  // Whether the machine of a cluster that keeps the job has not answered pushes lately: who asks it
+  // would wait for nothing.
+  bool Hangs(const std::string& job) const;
 
  private:
   struct Core;

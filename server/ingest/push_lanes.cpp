@@ -119,10 +119,11 @@ std::size_t PushLanes::BytesOf(const std::string& sender, const std::string& job
   return lane ? lane->bytes : 0;
 }
 
-std::optional<SteadyTime> PushLanes::Oldest() const {
+std::optional<SteadyTime> PushLanes::Oldest(const MayGo& may) const {
   std::optional<SteadyTime> oldest;
   for (const Sender& sender : senders_) {
     for (const Job& job : sender.jobs) {
+      if (may && !may(job.name)) continue;
       const SteadyTime since = job.waiting.front()->since;
       oldest = std::min(oldest.value_or(since), since);
     }

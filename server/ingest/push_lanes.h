@@ -51,7 +51,8 @@ class PushLanes {
   std::size_t BytesOf(const std::string& sender) const;
   std::size_t BytesOf(const std::string& sender, const std::string& job) const;
   // When the oldest push came: of all, and of a sender's job; none when none waits.
-  std::optional<SteadyTime> Oldest() const;
+  // Among jobs that may go; all may where nothing is given.
+  std::optional<SteadyTime> Oldest(const MayGo& may = nullptr) const;
   std::optional<SteadyTime> Oldest(const std::string& sender, const std::string& job) const;
 
  private:

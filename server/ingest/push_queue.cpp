@@ -1,5 +1,6 @@
 #include "server/ingest/push_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace stepscope {
@@ -19,18 +20,33 @@ bool PushQueue::HasRoom(const Content& content, const WaitingPush& push) const {
   return !first || clock_.Steady() - *first <= options_.queue_age;
 }
 
-namespace {
-
-// The jobs that nobody writes.
-PushLanes::MayGo Except(const std::set<std::string>& taken) {
-  return [&taken](const std::string& job) { return !taken.contains(job); };
+// The jobs that nobody writes, on machines that have writers left. Jobs whose machine is not known
+// are, together, like those of a machine.
+PushLanes::MayGo PushQueue::MayGo(const Content& content) const {
+  std::map<std::optional<std::int64_t>, std::size_t> taken;
+  for (const auto& [job, since] : content.jobs_taken) ++taken[machines_.Of(job)];
+  return [this, &content, taken = std::move(taken)](const std::string& job) {
+    if (content.jobs_taken.contains(job)) return false;
+    if (taken.empty()) return true;
+    const auto found = taken.find(machines_.Of(job));
+    return found == taken.end() || found->second < options_.writers / 2;
+  };
 }
 
-}  // namespace
+bool PushQueue::Hangs(const std::string& job) const {
+  if (one_writer()) return false;
+  const auto machine = machines_.Of(job);
+  return content_.Read([&](const Content& content) {
+    return std::ranges::any_of(content.jobs_taken, [&](const auto& taken) {
+      const bool same = taken.first == job || (machine && machines_.Of(taken.first) == machine);
+      return same && clock_.Steady() - taken.second > kHangsAfter;
+    });
+  });
+}
 
 void PushQueue::Signal(const Content& content) {
   const PushLanes& waiting = content.waiting;
-  const bool some = one_writer() ? !waiting.empty() : waiting.HasJob(Except(content.jobs_taken));
+  const bool some = one_writer() ? !waiting.empty() : waiting.HasJob(MayGo(content));
   signal_.Set(some, waiting.frames() >= options_.group_frames);
 }
 
@@ -69,11 +85,11 @@ PushBatch PushQueue::TakeMixed(PushLanes& waiting) const {
 
 PushBatch PushQueue::TakeBatch() {
   return content_.Change([this](Content& content) {
-    PushBatch batch =
-        one_writer() ? TakeMixed(content.waiting)
-                     : content.waiting.TakeJob(Except(content.jobs_taken), options_.group_frames);
+    PushBatch batch = one_writer() ? TakeMixed(content.waiting)
+                                   : content.waiting.TakeJob(MayGo(content), options_.group_frames);
     for (const auto& push : batch) content.written += push->bytes;
-    if (!one_writer() && !batch.empty()) content.jobs_taken.insert(batch.front()->push.job);
+    if (!one_writer() && !batch.empty())
+      content.jobs_taken.emplace(batch.front()->push.job, clock_.Steady());
     Signal(content);
     return batch;
   });
@@ -92,7 +108,8 @@ void PushQueue::FillFigures(IngestFigures& figures) const {
     const SteadyTime at = clock_.Steady();  // not before the waiting pushes came
     figures.queue_length = content.waiting.pushes();
     figures.queue_bytes = content.waiting.bytes() + content.written;
-    if (const auto oldest = content.waiting.Oldest()) figures.queue_age = at - *oldest;
+    const auto may = one_writer() ? PushLanes::MayGo() : MayGo(content);
+    if (const auto oldest = content.waiting.Oldest(may)) figures.queue_age = at - *oldest;
   });
 }
 

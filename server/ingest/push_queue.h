@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/base/guarded.h"
 #include "server/ingest/group.h"
 #include "server/ingest/group_signal.h"
+#include "server/ingest/job_machines.h"
 #include "server/ingest/push_lanes.h"
 
 namespace stepscope {
@@ -20,11 +22,15 @@ using PushBatch = std::vector<std::unique_ptr<WaitingPush>>;
 // The queue between senders of pushes and the threads that write them. Bounded by number and
 // bytes, and for each job by how long its first push has waited: a queue that is longer than
 // anybody waits does harm. Of the bytes that others leave, a sender may have three quarters and a
-// job half, so that there is always room for somebody else. Safe from any thread.
+// job half, so that there is always room for somebody else. A machine of a cluster may have half of
+// the threads, lest one that hangs takes all. Safe from any thread.
 class PushQueue {
  public:
-  // Both outlive this.
-  PushQueue(const IngestOptions& options, const Clock& clock) : options_(options), clock_(clock) {}
+  static constexpr Duration kHangsAfter = 2s;
+
+  // All outlive this.
+  PushQueue(const IngestOptions& options, const Clock& clock, const JobMachines& machines)
+      : options_(options), clock_(clock), machines_(machines) {}
 
   // False, and the push stays the caller's, when there is no room, or none any more.
   bool Add(std::unique_ptr<WaitingPush>& push);
@@ -48,23 +54,28 @@ class PushQueue {
     std::size_t bytes = 0;
   };
   void Release(const Taken& taken);
+  // Whether a batch of the job's machine, or of the job, has been written for longer than a machine
+  // takes that answers. Never where one thread writes.
+  bool Hangs(const std::string& job) const;
 
   void FillFigures(IngestFigures& figures) const;
 
  private:
   struct Content {
     PushLanes waiting;
-    std::size_t written = 0;           // bytes that are being stored
-    std::set<std::string> jobs_taken;  // where several threads write
+    std::size_t written = 0;                       // bytes that are being stored
+    std::map<std::string, SteadyTime> jobs_taken;  // since when; where several threads write
     bool closed = false;
   };
   bool one_writer() const { return options_.writers == 1; }
+  PushLanes::MayGo MayGo(const Content& content) const;
   PushBatch TakeMixed(PushLanes& waiting) const;
   bool HasRoom(const Content& content, const WaitingPush& push) const;
   void Signal(const Content& content);
 
   const IngestOptions& options_;
   const Clock& clock_;
+  const JobMachines& machines_;
   Guarded<Content> content_;
   GroupSignal signal_;
 };

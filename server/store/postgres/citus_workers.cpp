@@ -9,6 +9,12 @@ from run_command_on_workers('select 1') as asked
 join pg_dist_node using (nodename, nodeport)
 order by nodeid
 limit 1000)";
+constexpr char kMachineOf[] = R"(
+select p.groupid::bigint
+from jobs j
+join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('streams', j.job_id)
+where j.name = $1
+limit 1)";
 
 }  // namespace
 
@@ -20,6 +26,13 @@ Result<std::vector<CitusWorker>> AskWorkers(Connection& connection) {
     workers.push_back({rows->Int(i, 0), rows->Bool(i, 1)});
   }
   return workers;
+}
+
+Result<std::optional<std::int64_t>> FindMachineOf(Connection& connection, const std::string& job) {
+  const Result<Rows> rows = connection.QueryByKey(kMachineOf, {job});
+  if (!rows) return rows.error();
+  if (rows->empty()) return std::optional<std::int64_t>();
+  return std::optional(rows->Int(0, 0));
 }
 
 }  // namespace stepscope

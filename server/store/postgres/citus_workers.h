@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/result.h"
@@ -17,5 +19,9 @@ struct CitusWorker {
 // Asks each worker whether it answers; sorted by number. Errors are those of Connection, and
 // Unavailable where a worker takes longer than the connection's deadline.
 Result<std::vector<CitusWorker>> AskWorkers(Connection& connection);
+
+// The machine that keeps the rows of a job, by its number among those of Citus. The coordinator
+// knows it by itself. Nothing when there is no such job.
+Result<std::optional<std::int64_t>> FindMachineOf(Connection& connection, const std::string& job);
 
 }  // namespace stepscope

@@ -64,7 +64,8 @@ TEST(PushQueue, HasRoomForOthersWhateverOneSends) {
   IngestOptions options;
   options.queue_bytes = 1'000;
   test::FakeClock clock(Time{});
-  PushQueue queue(options, clock);
+  const JobMachines machines;
+  PushQueue queue(options, clock, machines);
   const auto takes = [&](const std::string& sender, const std::string& job, std::size_t bytes) {
     auto push = PushOf(sender, job, bytes, clock.Steady());
     return queue.Add(push);
@@ -85,7 +86,10 @@ TEST(PushQueue, SeveralWritersTakeAJobEach) {
   IngestOptions options;
   options.writers = 2;
   test::FakeClock clock(Time{});
-  PushQueue queue(options, clock);
+  JobMachines machines;
+  machines.Put("a", 1, clock.Steady());
+  machines.Put("b", 2, clock.Steady());
+  PushQueue queue(options, clock, machines);
   for (const char* job : {"a", "b", "a"}) {
     auto push = PushOf("x", job, 1, clock.Steady());
     ASSERT_TRUE(queue.Add(push));
@@ -106,11 +110,38 @@ TEST(PushQueue, SeveralWritersTakeAJobEach) {
   EXPECT_EQ(jobs_of(queue.TakeBatch()), "a");
 }
 
+// A machine that hangs holds up no writers but half of them, and soon no pushes of others.
+TEST(PushQueue, AMachineHasHalfOfTheWriters) {
+  IngestOptions options;
+  options.writers = 4;
+  test::FakeClock clock(Time{});
+  JobMachines machines;
+  for (const char* job : {"a", "b", "c"}) machines.Put(job, 1, clock.Steady());
+  machines.Put("d", 2, clock.Steady());
+  PushQueue queue(options, clock, machines);
+  for (const char* job : {"a", "b", "c", "d"}) {
+    auto push = PushOf("x", job, 1, clock.Steady());
+    ASSERT_TRUE(queue.Add(push));
+  }
+  for (const char* job : {"a", "b", "d"}) EXPECT_EQ(queue.TakeBatch().at(0)->push.job, job);
+  EXPECT_FALSE(queue.some()) << "c waits for a writer of its machine";
+  IngestFigures figures;
+  queue.Release({"d", 1});
+  clock.Advance(PushQueue::kHangsAfter + 1ms);
+  queue.FillFigures(figures);
+  EXPECT_EQ(figures.queue_age, Duration::zero()) << "what waits for the machine alone is no queue";
+  EXPECT_TRUE(queue.Hangs("a") && queue.Hangs("c"));
+  EXPECT_FALSE(queue.Hangs("d") || queue.Hangs("not known"));
+  queue.Release({"a", 1});
+  EXPECT_EQ(queue.TakeBatch().at(0)->push.job, "c");
+}
+
 // An old push of one job says nothing of another's.
 TEST(PushQueue, TheAgeOfAQueueIsThatOfTheJob) {
   IngestOptions options;
   test::FakeClock clock(Time{});
-  PushQueue queue(options, clock);
+  const JobMachines machines;
+  PushQueue queue(options, clock, machines);
   auto push = PushOf("x", "a", 1, clock.Steady() - 3s);
   EXPECT_TRUE(queue.Add(push));
   push = PushOf("x", "a", 1, clock.Steady());

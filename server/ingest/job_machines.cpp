@@ -1,0 +1,27 @@
+#include "server/ingest/job_machines.h"
+
+namespace stepscope {
+
+std::optional<std::int64_t> JobMachines::Of(const std::string& job) const {
+  return entries_.Read([&](const auto& entries) {
+    const auto found = entries.find(job);
+    return found == entries.end() ? std::nullopt : found->second.machine;
+  });
+}
+
+bool JobMachines::IsFresh(const std::string& job, SteadyTime now) const {
+  return entries_.Read([&](const auto& entries) {
+    const auto found = entries.find(job);
+    return found != entries.end() && now - found->second.asked < kFresh;
+  });
+}
+
+// A full memory starts anew: the database knows all.
+void JobMachines::Put(const std::string& job, std::optional<std::int64_t> machine, SteadyTime now) {
+  entries_.Change([&](auto& entries) {
+    if (entries.size() >= kMostJobs && !entries.contains(job)) entries.clear();
+    entries[job] = {machine, now};
+  });
+}
+
+}  // namespace stepscope

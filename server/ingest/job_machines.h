@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/base/guarded.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// On which machine of Citus each job lies, as far as it is known: a machine that hangs may hold up
+// no more writers than its own. Bounded. Safe from any thread.
+class JobMachines {
+ public:
+  static constexpr Duration kFresh = 60s;  // shards move from machine to machine
+  static constexpr std::size_t kMostJobs = 10'000;
+
+  std::optional<std::int64_t> Of(const std::string& job) const;
+  // Whether it was asked lately, with or without an answer.
+  bool IsFresh(const std::string& job, SteadyTime now) const;
+  void Put(const std::string& job, std::optional<std::int64_t> machine, SteadyTime now);
+
+ private:
+  struct Entry {
+    std::optional<std::int64_t> machine;
+    SteadyTime asked{};
+  };
+  Guarded<std::map<std::string, Entry>> entries_;
+};
+
+}  // namespace stepscope
