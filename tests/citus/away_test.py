@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(not address(), reason=SKIPPED)
 
 JOBS = [f"away-{number}" for number in range(8)]
 AWAY_SECONDS = float(os.environ.get("STEPSCOPE_AWAY_SECONDS", "8"))
+HANGS_SECONDS = 20.0
 WHERE = """
     select j.name, n.nodename || ':' || n.nodeport, n.nodeid
     from jobs j, pg_dist_placement p join pg_dist_node n using (groupid)
@@ -125,15 +126,25 @@ def test_a_worker_is_away_under_load(cluster, folder):
 
 
 def test_a_worker_hangs_under_load(cluster, folder):
-    """Pushes may wait for as long as it hangs; nothing is lost, nothing is there twice, and the service says that it is well."""
+    """Nobody answers on its connections, and nothing can be cancelled: jobs of the other one are pushed and shown all the time."""
     worker = Worker(cluster, cluster.workers[0])
-    with cluster.database() as (own, superuser), pushed_to(own, superuser, folder) as (service, _):
+    with cluster.database() as (own, superuser), pushed_to(own, superuser, folder) as (service, pushers):
+        there = {job for job, node, _ in ask(superuser, WHERE) if node != worker.node}
+        assert 0 < len(there) < len(JOBS), "all jobs lie on one worker"
         worker.hang()
         try:
             begun = time.monotonic()
-            while time.monotonic() < begun + AWAY_SECONDS:
-                assert service.get("/healthz")[0] == 200
-                time.sleep(0.5)
+            while time.monotonic() < begun + HANGS_SECONDS:
+                before = pushed(pushers)
+                time.sleep(1.5)
+                now = pushed(pushers)
+                assert [job for job in there if now[job] == before[job]] == [], "pushes of jobs elsewhere are stored"
+                for job in there:
+                    assert service.get(f"/api/v1/jobs/{job}/metrics?metric={Healthy.metric}")[0] == 200, job
+                    assert service.get(f"/api/v1/jobs/{job}")[0] == 200, job
+            for job in set(JOBS) - there:
+                status, problem = service.get(f"/api/v1/jobs/{job}/metrics?metric={Healthy.metric}")
+                assert status == 503 and "127.0.0.1" not in problem["detail"], problem
         finally:
             worker.go_on()
 

@@ -14,6 +14,14 @@ namespace {
 
 using Permits = std::counting_semaphore<>;
 
+constexpr char kHangs[] = "database: a machine of the cluster does not answer";
+
+// Calls about jobs of a machine that hangs would take all connections, each for ten seconds.
+bool Hangs(const Api& api, const PathParameters& path) {
+  const auto job = path.find("name");
+  return job != path.end() && api.ingest.Hangs(job->second);
+}
+
 // A permit that was acquired; released in the end, whatever a handler throws.
 struct Permit {
   Permits& permits;
@@ -54,6 +62,7 @@ Route ForDatabase(const Api& api, Right right, std::string_view method, std::str
       .pattern = pattern,
       .handler =
           [&api, call = std::move(call)](const Request& request, const PathParameters& parameters) {
+            if (Hangs(api, parameters)) return ToReply(Unavailable(kHangs), request);
             Result<Database::Lease> lease = api.database.Acquire();
             if (!lease) return ToReply(lease.error(), request);
             Result<Reply> reply = call(api, **lease, request, parameters);
