@@ -1,5 +1,6 @@
 #include "server/ingest/group.h"
 
+#include <algorithm>
 #include <map>
 
 #include "core/base/text.h"
@@ -165,6 +166,22 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
   return outcome;
 }
 
+// Whether the push holds measured values alone, and comes from the known sender of its node.
+bool IsPlain(const CheckedPush& push, const BoundNodes& bound, std::int64_t now_us) {
+  const auto is_table = [](const CheckedFrame& frame) {
+    const auto* table = std::get_if<TableFrame>(&frame.content);
+    return table && table->kind != FrameKind::kSpans;
+  };
+  const bool bound_to = push.sender.empty() || bound.IsOf(push.node, push.sender, now_us);
+  return bound_to && std::ranges::all_of(push.frames, is_table);
+}
+
+// Whether the jobs exist and have samples: the first ones change more than the job's own rows.
+bool HaveStarted(const std::map<std::string, JobRow>& jobs) {
+  const auto started = [](const auto& job) { return job.second.started_us.has_value(); };
+  return !jobs.empty() && std::ranges::all_of(jobs, started);
+}
+
 // The statements that go out with the commit.
 std::vector<Statement> WritesOf(const Group& group) {
   std::vector<NewSchema> schemas;
@@ -186,12 +203,15 @@ std::vector<Statement> WritesOf(const Group& group) {
   return writes;
 }
 
-// Nothing when a node or a stream is new, unless new ones are made.
+enum class Place { kOnMachine, kAnywhere, kAnywhereWithNew };
+
+// Nothing when a node or a stream is new, unless new ones are made; on a machine also when more
+// than the job's own rows would change.
 Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
                                                          const std::vector<GroupItem>& items,
                                                          const IngestOptions& options,
                                                          BoundNodes& bound, std::int64_t now_us,
-                                                         bool make) {
+                                                         Place place) {
   const Statement first[] = {{"set local lock_timeout = '1s'", {}},
                              {"set local statement_timeout = '5s'", {}},
                              FindJobs(NamesOf(items))};
@@ -200,12 +220,15 @@ Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
   if (!transaction) return transaction.error();
   auto jobs = JobsOf(connection, begun.back(), items, options, now_us);
   if (!jobs) return jobs.error();
+  if (place == Place::kOnMachine && !HaveStarted(*jobs)) {
+    return std::optional<std::vector<PushOutcome>>();
+  }
   const bool created = jobs->size() > begun.back().size();  // their streams are surely new
   Group group{connection, options, now_us, std::move(*jobs), {}, {}, {}, {}, {}, {}};
   Result<Streams> streams = FindStreams(connection, group.jobs, items);
   if (!streams) return streams.error();
   group.streams = std::move(*streams);
-  if (make || created) {
+  if (place == Place::kAnywhereWithNew || created) {
     const Status made = MakeStreams(connection, group.streams, now_us);
     if (!made) return made.error();
   }
@@ -236,11 +259,24 @@ Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
                                             const std::vector<GroupItem>& items,
                                             const IngestOptions& options, BoundNodes& bound,
                                             std::int64_t now_us) {
-  auto outcomes = TryGroup(connection, items, options, bound, now_us, false);
-  if (outcomes && !*outcomes) outcomes = TryGroup(connection, items, options, bound, now_us, true);
+  auto outcomes = TryGroup(connection, items, options, bound, now_us, Place::kAnywhere);
+  if (outcomes && !*outcomes)
+    outcomes = TryGroup(connection, items, options, bound, now_us, Place::kAnywhereWithNew);
   if (!outcomes) return outcomes.error();
   if (!*outcomes) return Internal("ingest: a node or stream that was just made is gone");
   return std::move(**outcomes);
+}
+
+Result<std::optional<std::vector<PushOutcome>>> StoreGroupThere(Connection& machine,
+                                                                const std::vector<GroupItem>& items,
+                                                                const IngestOptions& options,
+                                                                BoundNodes& bound,
+                                                                std::int64_t now_us) {
+  const auto plain = [&](const GroupItem& item) { return IsPlain(*item.push, bound, now_us); };
+  if (!machine.distributed() || !std::ranges::all_of(items, plain)) {
+    return std::optional<std::vector<PushOutcome>>();
+  }
+  return TryGroup(machine, items, options, bound, now_us, Place::kOnMachine);
 }
 
 }  // namespace stepscope

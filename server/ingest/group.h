@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,5 +42,14 @@ Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
                                             const std::vector<GroupItem>& items,
                                             const IngestOptions& options, BoundNodes& bound,
                                             std::int64_t now_us);
+
+// Stores them on the machine of Citus that keeps their job, past the coordinator, which halves what
+// a push costs. Nothing when they are for the coordinator, which alone has the tables of no job:
+// only tables of measured values go there, of jobs, streams and senders that are known.
+Result<std::optional<std::vector<PushOutcome>>> StoreGroupThere(Connection& machine,
+                                                                const std::vector<GroupItem>& items,
+                                                                const IngestOptions& options,
+                                                                BoundNodes& bound,
+                                                                std::int64_t now_us);
 
 }  // namespace stepscope

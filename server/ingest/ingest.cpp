@@ -16,13 +16,11 @@
 #include "server/ingest/check/sample_frames.h"
 #include "server/ingest/check/sample_sessions.h"
 #include "server/ingest/check/series_names.h"
-#include "server/ingest/job_machines.h"
-#include "server/ingest/job_pauses.h"
+#include "server/ingest/cluster_writes.h"
 #include "server/ingest/push_queue.h"
 #include "server/ingest/recent.h"
 #include "server/ingest/replies.h"
 #include "server/ingest/store_parts.h"
-#include "server/store/postgres/citus_workers.h"
 
 namespace stepscope {
 namespace {
@@ -61,13 +59,11 @@ struct Ingest::Core {
   KnownSchemas schemas;
   SeriesNames series;
   SampleSessions sessions;
-  JobMachines machines;
-  PushQueue queue;
   BoundNodes bound;
+  ClusterWrites cluster;
+  PushQueue queue;
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
-  JobPauses pauses;             // of jobs whose machine does not answer
-  JobPauses machine_pauses;     // of machines that hang, by their number
   std::vector<Worker> writers;  // last: their threads use the members above
 
   Core(Database& db, const Clock& time, IngestOptions with)
@@ -75,15 +71,13 @@ struct Ingest::Core {
         clock(time),
         options(std::move(with)),
         series(options.most_new_series),
-        queue(options, time, machines) {}
+        cluster(db, options, time, bound),
+        queue(options, time, cluster.machines()) {}
 
   void Run(std::stop_token stop);
   void Store(const PushBatch& batch);
   void Remember(const WaitingPush& waiting);
-  void FindMachine(Connection& connection, const std::string& job);
   Status StoreAll(const PushBatch& batch);
-  void Pause(const std::string& job, const Status& stored, SteadyTime begun);
-  bool Hangs(const std::string& job) const;
   void Count(const PushBatch& batch, SteadyTime begun, bool stored);
 };
 
@@ -106,7 +100,7 @@ void Ingest::Core::Store(const PushBatch& batch) {
   if (!stored) LogWarning("ingest: a group was not stored: {}", stored.error().message);
   Count(batch, begun, stored.ok());
   PushQueue::Taken taken{batch.front()->push.job, 0};
-  if (options.writers > 1) Pause(taken.job, stored, begun);
+  if (options.writers > 1) cluster.Note(taken.job, stored, begun);
   for (const auto& waiting : batch) {
     if (stored) Remember(*waiting);
     SendReply(waiting->take, [&] {
@@ -116,31 +110,6 @@ void Ingest::Core::Store(const PushBatch& batch) {
     taken.bytes += waiting->bytes;
   }
   queue.Release(taken);
-}
-
-// A machine that took long and did not answer hangs: its other jobs need not try.
-void Ingest::Core::Pause(const std::string& job, const Status& stored, SteadyTime begun) {
-  const SteadyTime now = clock.Steady();
-  pauses.Note(job, stored, now);
-  const auto machine = machines.Of(job);
-  if (machine && (stored || now - begun > PushQueue::kHangsAfter)) {
-    machine_pauses.Note(std::to_string(*machine), stored, now);
-  }
-}
-
-bool Ingest::Core::Hangs(const std::string& job) const {
-  if (queue.Hangs(job)) return true;
-  const auto machine = machines.Of(job);
-  return machine && machine_pauses.IsPaused(std::to_string(*machine), clock.Steady());
-}
-
-// A job that is not there yet is asked for with its next push. A cluster that cannot say it is left
-// alone for a while.
-void Ingest::Core::FindMachine(Connection& connection, const std::string& job) {
-  const SteadyTime now = clock.Steady();
-  if (!connection.distributed() || machines.IsFresh(job, now)) return;
-  const auto found = FindMachineOf(connection, job);
-  if (!found || *found) machines.Put(job, found ? *found : std::nullopt, now);
 }
 
 // Remembers schemas when they are committed, and not before.
@@ -155,13 +124,15 @@ void Ingest::Core::Remember(const WaitingPush& waiting) {
 }
 
 Status Ingest::Core::StoreAll(const PushBatch& batch) {
-  Result<Database::Lease> connection = database.Acquire();
-  if (!connection) return connection.error();
-  if (options.writers > 1) FindMachine(**connection, batch.front()->push.job);
   std::vector<GroupPart> parts;
   for (const auto& waiting : batch) {
     parts.push_back({{&waiting->push, 0, waiting->push.frames.size()}, &waiting->outcome});
   }
+  if (options.writers > 1) {
+    if (const auto stored = cluster.Store(batch.front()->push.job, parts)) return *stored;
+  }
+  Result<Database::Lease> connection = database.Acquire();
+  if (!connection) return connection.error();
   std::uint64_t duplicate_rows = 0;
   const Status stored = StoreParts({**connection, options, clock, bound}, parts, duplicate_rows);
   figures.Change([&](IngestFigures& now) { now.duplicate_rows += duplicate_rows; });
@@ -270,7 +241,7 @@ void Ingest::Enqueue(CheckedPush push, std::size_t body_bytes, std::string sende
   }
   waiting->take = std::move(take);
   const std::string& job = waiting->push.job;
-  if (core_->pauses.IsPaused(job, core_->clock.Steady()) || core_->Hangs(job)) {
+  if (core_->cluster.IsPaused(job) || core_->queue.Hangs(job)) {
     return waiting->take(Refused(503, "unavailable",
                                  "ingest: the machine of this job does not answer; send it again"));
   }
@@ -279,7 +250,7 @@ void Ingest::Enqueue(CheckedPush push, std::size_t body_bytes, std::string sende
 }
 
 bool Ingest::Hangs(const std::string& job) const {
-  return core_->Hangs(job);
+  return core_->cluster.Hangs(job) || core_->queue.Hangs(job);
 }
 
 IngestFigures Ingest::figures() const {

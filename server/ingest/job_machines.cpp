@@ -5,6 +5,14 @@ namespace stepscope {
 std::optional<std::int64_t> JobMachines::Of(const std::string& job) const {
   return entries_.Read([&](const auto& entries) {
     const auto found = entries.find(job);
+    const bool known = found != entries.end() && found->second.machine;
+    return known ? std::optional(found->second.machine->number) : std::nullopt;
+  });
+}
+
+std::optional<CitusMachine> JobMachines::Find(const std::string& job) const {
+  return entries_.Read([&](const auto& entries) {
+    const auto found = entries.find(job);
     return found == entries.end() ? std::nullopt : found->second.machine;
   });
 }
@@ -17,10 +25,10 @@ bool JobMachines::IsFresh(const std::string& job, SteadyTime now) const {
 }
 
 // A full memory starts anew: the database knows all.
-void JobMachines::Put(const std::string& job, std::optional<std::int64_t> machine, SteadyTime now) {
+void JobMachines::Put(const std::string& job, std::optional<CitusMachine> machine, SteadyTime now) {
   entries_.Change([&](auto& entries) {
     if (entries.size() >= kMostJobs && !entries.contains(job)) entries.clear();
-    entries[job] = {machine, now};
+    entries[job] = {std::move(machine), now};
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/guarded.h"
 #include "core/base/time.h"
+#include "server/store/postgres/citus_workers.h"
 
 namespace stepscope {
 
@@ -17,14 +18,15 @@ class JobMachines {
   static constexpr Duration kFresh = 60s;  // shards move from machine to machine
   static constexpr std::size_t kMostJobs = 10'000;
 
-  std::optional<std::int64_t> Of(const std::string& job) const;
+  std::optional<std::int64_t> Of(const std::string& job) const;  // its number
+  std::optional<CitusMachine> Find(const std::string& job) const;
   // Whether it was asked lately, with or without an answer.
   bool IsFresh(const std::string& job, SteadyTime now) const;
-  void Put(const std::string& job, std::optional<std::int64_t> machine, SteadyTime now);
+  void Put(const std::string& job, std::optional<CitusMachine> machine, SteadyTime now);
 
  private:
   struct Entry {
-    std::optional<std::int64_t> machine;
+    std::optional<CitusMachine> machine;
     SteadyTime asked{};
   };
   Guarded<std::map<std::string, Entry>> entries_;

@@ -11,7 +11,7 @@ void JobPauses::Note(const std::string& job, const Status& stored, SteadyTime no
     if (!away) return void(pauses.erase(job));
     if (pauses.size() >= kMostJobs) pauses.clear();
     Pause& pause = pauses[job];
-    pause.length = std::clamp<Duration>(2 * pause.length, kFirst, kLongest);
+    pause.length = std::clamp<Duration>(2 * pause.length, kFirst, longest_);
     pause.until = now + pause.length;
   });
 }

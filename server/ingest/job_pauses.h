@@ -12,11 +12,13 @@ namespace stepscope {
 
 // Jobs whose machine did not answer, and for how long their pushes are refused at once: a writer
 // that waits for such a machine writes nothing else. From 0.5 s, twice as long each time, up to
-// 4 s. Bounded. Safe from any thread.
+// 4 s, or as long as is said. Bounded. Safe from any thread.
 class JobPauses {
  public:
   static constexpr Duration kFirst = 500ms, kLongest = 4s;
   static constexpr std::size_t kMostJobs = 10'000;
+
+  explicit JobPauses(Duration longest = kLongest) : longest_(longest) {}
 
   // A group of the job was stored, or was not.
   void Note(const std::string& job, const Status& stored, SteadyTime now);
@@ -27,6 +29,7 @@ class JobPauses {
     Duration length{};
     SteadyTime until{};
   };
+  const Duration longest_;
   Guarded<std::map<std::string, Pause>> pauses_;
 };
 

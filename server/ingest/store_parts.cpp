@@ -16,11 +16,15 @@ std::size_t FramesOf(const std::vector<GroupPart>& parts) {
   return frames;
 }
 
-Status StoreWhole(const StoreTools& tools, const std::vector<GroupPart>& parts) {
+std::vector<GroupItem> ItemsOf(const std::vector<GroupPart>& parts) {
   std::vector<GroupItem> items;
   for (const GroupPart& part : parts) items.push_back(part.item);
-  const auto outcomes =
-      StoreGroup(tools.connection, items, tools.options, tools.bound, ToMicros(tools.clock.Now()));
+  return items;
+}
+
+Status StoreWhole(const StoreTools& tools, const std::vector<GroupPart>& parts) {
+  const auto outcomes = StoreGroup(tools.connection, ItemsOf(parts), tools.options, tools.bound,
+                                   ToMicros(tools.clock.Now()));
   if (!outcomes) return outcomes.error();
   for (std::size_t i = 0; i < parts.size(); ++i) Add(*parts[i].outcome, (*outcomes)[i]);
   return {};
@@ -52,6 +56,15 @@ Status StoreCulprit(const StoreTools& tools, const GroupPart& part, const Error&
 }
 
 }  // namespace
+
+Result<bool> StorePartsThere(const StoreTools& tools, const std::vector<GroupPart>& parts) {
+  const auto outcomes = StoreGroupThere(tools.connection, ItemsOf(parts), tools.options,
+                                        tools.bound, ToMicros(tools.clock.Now()));
+  if (!outcomes) return outcomes.error();
+  if (!*outcomes) return false;
+  for (std::size_t i = 0; i < parts.size(); ++i) Add(*parts[i].outcome, (**outcomes)[i]);
+  return true;
+}
 
 Status StoreParts(const StoreTools& tools, const std::vector<GroupPart>& parts,
                   std::uint64_t& duplicate_rows) {

@@ -29,4 +29,7 @@ struct StoreTools {
 Status StoreParts(const StoreTools& tools, const std::vector<GroupPart>& parts,
                   std::uint64_t& duplicate_rows);
 
+// Stores them on the machine of their job (StoreGroupThere). False: they are for the coordinator.
+Result<bool> StorePartsThere(const StoreTools& tools, const std::vector<GroupPart>& parts);
+
 }  // namespace stepscope

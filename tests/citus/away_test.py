@@ -89,6 +89,12 @@ def pushed(pushers):
     return {each.job: each.acknowledged for each in pushers}
 
 
+def own_sessions(cluster, node, own):
+    """Sessions of the service with the worker itself; those of the coordinator have another name."""
+    name = own.rpartition("/")[2].partition("?")[0]
+    return int(ask(cluster.at(node), f"select count(*) from pg_stat_activity where application_name = 'stepscope' and datname = '{name}'")[0][0])
+
+
 @contextmanager
 def pushed_to(own, superuser, folder):
     """A service on the database of a cluster, and whoever pushes to each job. At the end what was acknowledged is there, once."""
@@ -120,6 +126,8 @@ def test_a_worker_is_away_under_load(cluster, folder):
             there = set(JOBS) - away
             assert there, "all jobs lie on one worker"
             assert workers_of(service)["ok"]
+            for machine in cluster.workers:
+                assert own_sessions(cluster, machine, own) > 0, "pushes go to the machine of their job, past the coordinator"
             crash(Worker(cluster, node), service, pushers, away, there, number)
             wait_for(lambda: workers_of(service)["ok"], "/readyz sees the worker")
         say_no_address(service, cluster)

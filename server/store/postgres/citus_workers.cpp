@@ -10,10 +10,12 @@ join pg_dist_node using (nodename, nodeport)
 order by nodeid
 limit 1000)";
 constexpr char kMachineOf[] = R"(
-select p.groupid::bigint
+select n.groupid::bigint, n.nodename, n.nodeport::bigint
 from jobs j
 join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('streams', j.job_id)
-where j.name = $1
+join pg_dist_node n on n.groupid = p.groupid
+where j.name = $1 and n.noderole = 'primary'
+order by n.nodeid
 limit 1)";
 
 }  // namespace
@@ -28,11 +30,12 @@ Result<std::vector<CitusWorker>> AskWorkers(Connection& connection) {
   return workers;
 }
 
-Result<std::optional<std::int64_t>> FindMachineOf(Connection& connection, const std::string& job) {
+Result<std::optional<CitusMachine>> FindMachineOf(Connection& connection, const std::string& job) {
   const Result<Rows> rows = connection.QueryByKey(kMachineOf, {job});
   if (!rows) return rows.error();
-  if (rows->empty()) return std::optional<std::int64_t>();
-  return std::optional(rows->Int(0, 0));
+  if (rows->empty()) return std::optional<CitusMachine>();
+  return std::optional(
+      CitusMachine{rows->Int(0, 0), rows->Text(0, 1), static_cast<int>(rows->Int(0, 2))});
 }
 
 }  // namespace stepscope

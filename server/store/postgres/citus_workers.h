@@ -20,8 +20,15 @@ struct CitusWorker {
 // Unavailable where a worker takes longer than the connection's deadline.
 Result<std::vector<CitusWorker>> AskWorkers(Connection& connection);
 
-// The machine that keeps the rows of a job, by its number among those of Citus. The coordinator
-// knows it by itself. Nothing when there is no such job.
-Result<std::optional<std::int64_t>> FindMachineOf(Connection& connection, const std::string& job);
+// A machine that keeps shards: its number among those of Citus, and where it takes connections.
+struct CitusMachine {
+  std::int64_t number = 0;
+  std::string host;
+  int port = 0;
+};
+
+// The machine that keeps the rows of a job; the coordinator knows it by itself. Nothing when there
+// is no such job.
+Result<std::optional<CitusMachine>> FindMachineOf(Connection& connection, const std::string& job);
 
 }  // namespace stepscope

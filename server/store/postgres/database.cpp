@@ -4,6 +4,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "server/store/postgres/postgres_session.h"
 
 namespace stepscope {
 namespace {
@@ -62,6 +63,20 @@ Database::Database(std::string url, std::size_t most, BlockCache* blocks)
 
 void Database::Cut() {
   eventfd_write(cut_.get(), 1);
+  machines_.Read([](const auto& machines) {
+    for (const auto& [address, database] : machines) database->Cut();
+  });
+}
+
+// One that is asked for during a cut is made, and ends with the first call's deadline.
+Result<Database*> Database::At(const std::string& host, int port) {
+  Result<std::string> url = WithMachine(url_, host, port);
+  if (!url) return url.error();
+  return machines_.Change([&](auto& machines) {
+    std::unique_ptr<Database>& found = machines[*url];
+    if (!found) found = std::make_unique<Database>(*url, most_, blocks_);
+    return found.get();
+  });
 }
 
 Database::Lease::Lease(Database& home, std::unique_ptr<Connection> connection)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -59,6 +60,10 @@ class Database {
   Result<Lease> Acquire(Duration wait = std::chrono::seconds(3),
                         Duration deadline = std::chrono::seconds(10));
 
+  // This database on another machine of its cluster, with as many connections; it lives as long as
+  // this one.
+  Result<Database*> At(const std::string& host, int port);
+
   // For a stop that cannot wait: ends the calls that wait for PostgreSQL, and all later ones.
   void Cut();
 
@@ -72,6 +77,7 @@ class Database {
   BlockCache* blocks_;
   Descriptor cut_;  // readable once it is cut
   Guarded<Pool> pool_;
+  Guarded<std::map<std::string, std::unique_ptr<Database>>> machines_;  // by address
 };
 
 }  // namespace stepscope

@@ -63,6 +63,27 @@ Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url) {
   return variables;
 }
 
+Result<std::string> WithMachine(const std::string& url, const std::string& host, int port) {
+  PQconninfoOption* const parts = PQconninfoParse(url.c_str(), nullptr);
+  if (!parts) return Invalid("database: its address cannot be read");
+  const auto quoted = [](std::string_view value) {
+    std::string text = "'";
+    for (const char c : value) {
+      if (c == '\'' || c == '\\') text += '\\';
+      text += c;
+    }
+    return text + "'";
+  };
+  std::string machine = Format("host={} port={}", quoted(host), port);
+  for (const PQconninfoOption* part = parts; part->keyword; ++part) {
+    const std::string_view key = part->keyword;
+    if (!part->val || key == "host" || key == "hostaddr" || key == "port") continue;
+    machine += Format(" {}={}", key, quoted(part->val));
+  }
+  PQconninfoFree(parts);
+  return machine;
+}
+
 bool IsDatabaseUp(const std::string& url) {
   const char* const names[] = {"connect_timeout", "dbname", nullptr};
   const char* const values[] = {"3", url.c_str(), nullptr};

@@ -18,6 +18,9 @@ namespace stepscope {
 // command line everyone would see the password.
 Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url);
 
+// The address with another machine in it. Invalid when it cannot be read.
+Result<std::string> WithMachine(const std::string& url, const std::string& host, int port);
+
 // Whether a server takes connections at the address, from anyone at all; waits at most 3 s. True
 // also where the address is such that no server can be asked: waiting does not help.
 bool IsDatabaseUp(const std::string& url);

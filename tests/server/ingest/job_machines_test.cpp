@@ -10,7 +10,7 @@ constexpr SteadyTime kThen(1h);
 TEST(JobMachines, AreAskedForAgainAfterAWhile) {
   JobMachines machines;
   EXPECT_FALSE(machines.IsFresh("a", kThen));
-  machines.Put("a", 3, kThen);
+  machines.Put("a", CitusMachine{3, "", 0}, kThen);
   EXPECT_EQ(machines.Of("a"), 3);
   EXPECT_TRUE(machines.IsFresh("a", kThen + JobMachines::kFresh - 1ms));
   EXPECT_FALSE(machines.IsFresh("a", kThen + JobMachines::kFresh));
@@ -27,7 +27,7 @@ TEST(JobMachines, MayBeUnknown) {
 TEST(JobMachines, AreBounded) {
   JobMachines machines;
   for (std::size_t i = 0; i <= JobMachines::kMostJobs; ++i)
-    machines.Put(std::to_string(i), 1, kThen);
+    machines.Put(std::to_string(i), CitusMachine{1, "", 0}, kThen);
   EXPECT_EQ(machines.Of("0"), std::nullopt) << "they began anew";
   EXPECT_EQ(machines.Of(std::to_string(JobMachines::kMostJobs)), 1);
 }

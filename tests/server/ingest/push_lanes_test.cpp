@@ -87,8 +87,8 @@ TEST(PushQueue, SeveralWritersTakeAJobEach) {
   options.writers = 2;
   test::FakeClock clock(Time{});
   JobMachines machines;
-  machines.Put("a", 1, clock.Steady());
-  machines.Put("b", 2, clock.Steady());
+  machines.Put("a", CitusMachine{1, "", 0}, clock.Steady());
+  machines.Put("b", CitusMachine{2, "", 0}, clock.Steady());
   PushQueue queue(options, clock, machines);
   for (const char* job : {"a", "b", "a"}) {
     auto push = PushOf("x", job, 1, clock.Steady());
@@ -116,8 +116,8 @@ TEST(PushQueue, AMachineHasHalfOfTheWriters) {
   options.writers = 4;
   test::FakeClock clock(Time{});
   JobMachines machines;
-  for (const char* job : {"a", "b", "c"}) machines.Put(job, 1, clock.Steady());
-  machines.Put("d", 2, clock.Steady());
+  for (const char* job : {"a", "b", "c"}) machines.Put(job, CitusMachine{1, "", 0}, clock.Steady());
+  machines.Put("d", CitusMachine{2, "", 0}, clock.Steady());
   PushQueue queue(options, clock, machines);
   for (const char* job : {"a", "b", "c", "d"}) {
     auto push = PushOf("x", job, 1, clock.Steady());
