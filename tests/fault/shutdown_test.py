@@ -100,7 +100,7 @@ def test_sigterm_at_full_load_answers_what_was_asked_and_keeps_what_was_acknowle
 
 def test_a_second_sigterm_does_not_wait_for_a_request_that_hangs(service):
     lock = "begin; lock table jobs in access exclusive mode; select pg_sleep(60)"
-    locker = subprocess.Popen(["psql", f"host={service.data_dir}/socket user=stepscope dbname=stepscope", "-XAtc", lock], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    locker = subprocess.Popen(["psql", service.databases["stepscope"], "-XAtc", lock], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with ended([locker]), RawClient(service.port) as client:
         wait_for(lambda: service.sql("select 1 from pg_locks where mode = 'AccessExclusiveLock' and relation = 'jobs'::regclass"), "the table is locked")
         client.send(request("GET", "/api/v1/jobs"))
