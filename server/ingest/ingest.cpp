@@ -241,7 +241,7 @@ void Ingest::Enqueue(CheckedPush push, std::size_t body_bytes, std::string sende
   }
   waiting->take = std::move(take);
   const std::string& job = waiting->push.job;
-  if (core_->cluster.IsPaused(job) || core_->queue.Hangs(job)) {
+  if (core_->options.writers > 1 && (core_->cluster.IsPaused(job) || core_->queue.Hangs(job))) {
     return waiting->take(Refused(503, "unavailable",
                                  "ingest: the machine of this job does not answer; send it again"));
   }
@@ -250,7 +250,7 @@ void Ingest::Enqueue(CheckedPush push, std::size_t body_bytes, std::string sende
 }
 
 bool Ingest::Hangs(const std::string& job) const {
-  return core_->cluster.Hangs(job) || core_->queue.Hangs(job);
+  return core_->options.writers > 1 && (core_->cluster.Hangs(job) || core_->queue.Hangs(job));
 }
 
 IngestFigures Ingest::figures() const {
