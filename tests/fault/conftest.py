@@ -28,6 +28,13 @@ def service(folder):
 
 
 @pytest.fixture
+def private_service(folder):
+    """With its private PostgreSQL also where there is a cluster: its processes are the matter."""
+    with under_law(Service(folder, database="private")) as started:
+        yield started
+
+
+@pytest.fixture
 def postgres(folder):
     """A PostgreSQL for services that share it."""
     (folder / "postgres").mkdir()

@@ -28,18 +28,18 @@ def check_recovers(service, pushers):
     await_pushes(pushers, 20, RECOVERED_WITHIN - (time.monotonic() - begun))
 
 
-def test_stopped_for_ten_seconds(service):
-    with pushing(service, *JOBS) as pushers:
-        with stopped(tree(service.postmaster())):
+def test_stopped_for_ten_seconds(private_service):
+    with pushing(private_service, *JOBS) as pushers:
+        with stopped(tree(private_service.postmaster())):
             begun = time.monotonic()
             while (now := time.monotonic()) < begun + STOPPED_SECONDS:
-                seen = readiness(service)
+                seen = readiness(private_service)
                 assert seen.status == 503 and seen.seconds < 5, seen
                 assert "does not answer" in reasons(seen)["database"], seen
             # Requests sent at the very beginning may have been answered before the fault.
             check_refusals(pushers, begun + 1, now)
-        check_recovers(service, pushers)
-    check_law(service, pushers)
+        check_recovers(private_service, pushers)
+    check_law(private_service, pushers)
 
 
 @pytest.fixture
@@ -134,16 +134,16 @@ class Crowd:
             each.wait()
 
 
-def test_no_connection_left(service):
-    with pushing(service, *JOBS) as pushers:
-        crowd = Crowd(service)
+def test_no_connection_left(private_service):
+    with pushing(private_service, *JOBS) as pushers:
+        crowd = Crowd(private_service)
         try:
             wait_for(crowd.take_all, "others hold all connections")
             begun = time.monotonic()
             while (now := time.monotonic()) < begun + 2:
-                assert "too many clients" in reasons(readiness(service))["database"]
+                assert "too many clients" in reasons(readiness(private_service))["database"]
             check_refusals(pushers, begun + 0.5, now)
         finally:
             crowd.leave()
-        check_recovers(service, pushers)
-    check_law(service, pushers)
+        check_recovers(private_service, pushers)
+    check_law(private_service, pushers)
