@@ -59,11 +59,13 @@ def listed_programs(folder):
 class Suites:
     """The suites of one run. Each gives its Counts; logs lie in `folder`."""
 
-    def __init__(self, preset, children, folder, fuzz_seconds, variables=()):
+    def __init__(self, preset, children, folder, fuzz_seconds, memory=()):
+        """`memory`: variables for suites whose tests have databases. Some tests of Python have a /dev/shm of their own."""
+        self.memory = dict(memory)
         self.preset, self.children, self.folder, self.fuzz_seconds = preset, children, folder, fuzz_seconds
         self.programs = ROOT / "build" / preset
         self.npm_lock, self.page_built = threading.Lock(), False
-        self.environment = {**os.environ, **SANITIZER_OPTIONS, **dict(variables), "STEPSCOPE_BUILD": str(self.programs)}
+        self.environment = {**os.environ, **SANITIZER_OPTIONS, "STEPSCOPE_BUILD": str(self.programs)}
         self.environment["STEPSCOPE_BUILD_DIR"] = str(self.programs)
 
     def build(self):
@@ -72,8 +74,9 @@ class Suites:
     def run_program(self, command, name, variables=()):
         """Runs to the end; (exit code or None when it took too long, log)."""
         log_path = self.folder / f"{name}.log"
+        memory = {} if name.startswith(("python", "torch")) else self.memory
         with open(log_path, "wb") as log:
-            process = self.children.start(command, log, cwd=ROOT, env={**self.environment, **dict(variables)})
+            process = self.children.start(command, log, cwd=ROOT, env={**self.environment, **memory, **dict(variables)})
         said = began = time.monotonic()
         while process.poll() is None:
             time.sleep(0.05)
@@ -283,8 +286,8 @@ def main():
     children = Children()
     folder = Path(tempfile.mkdtemp(prefix="stepscope-test-"))
     try:
-        with in_memory() as variables:
-            counts = run_all(Suites(options.preset, children, folder, options.fuzz_seconds, variables), options.names)
+        with in_memory() as memory:
+            counts = run_all(Suites(options.preset, children, folder, options.fuzz_seconds, memory), options.names)
     except Stopped as stopped:
         say(f"test: stopped by {stopped}")
         return stopped.exit_code
