@@ -9,6 +9,7 @@ from pathlib import Path
 
 MEMORY, PREFIX = Path("/dev/shm"), "st-"  # short: sockets of databases lie deep below it, and their paths have 107 bytes
 LEAST_FREE = 6 << 30  # bytes
+MARK = ".of-stepscope-tests"  # the name of a file in each of our folders: others may begin with the same letters
 
 
 def has_room(folder):
@@ -32,7 +33,7 @@ def lock(folder):
 
 def remove_left(within):
     """Removes what runs left that were killed."""
-    for left in within.glob(PREFIX + "*"):
+    for left in (mark.parent for mark in within.glob(f"{PREFIX}*/{MARK}")):
         try:
             held = lock(left)
         except OSError:  # of another user, or gone
@@ -52,6 +53,7 @@ def in_memory(within=MEMORY):
     remove_left(within)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=within))
     held = lock(folder)
+    (folder / MARK).touch()
     folder.chmod(0o1777)  # as /tmp: started by root, PostgreSQL is another user
     try:
         yield {"TMPDIR": str(folder)}

@@ -82,9 +82,11 @@ def test_temporary_files_lie_in_memory_while_tests_run(memory):
 
 
 def test_what_a_killed_run_left_goes_and_what_another_one_uses_stays(memory):
-    (memory / "st-killed" / "database").mkdir(parents=True)
+    for name in ("st-killed", "st-of-others"):
+        (memory / name / "database").mkdir(parents=True)
+    (memory / "st-killed" / scratch.MARK).touch()
     with in_memory(memory) as other, in_memory(memory) as ours:
-        assert sorted(memory.iterdir()) == sorted(map(Path, (other["TMPDIR"], ours["TMPDIR"])))
+        assert sorted(memory.iterdir()) == sorted(map(Path, (other["TMPDIR"], ours["TMPDIR"], memory / "st-of-others")))
 
 
 @pytest.mark.parametrize("name", ["TMPDIR", "STEPSCOPE_TORCH_PYTHON"])
