@@ -61,11 +61,12 @@ def wait_for(condition, what: str, seconds: float = 60, pause: float = 0.05):
 @functools.cache
 def started_once() -> Path:
     """The data folder of a service that was started for the first time and has ended. Copies of it spare each test that
-    takes one to make a database; what the first start does is tested where the folder of a service is `fresh`."""
+    takes one to make a database. First starts are tested by test_server_postgres, and by the tests of the demo."""
     folder = Path(tempfile.mkdtemp(prefix="stepscope-data-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o711)  # started by root, PostgreSQL runs as another user
-    service = Service(folder, database="fresh")
+    service = Service(folder, database="private")
+    service.fresh = True
     service.start()
     service.stop()
     (service.data_dir / "ballast").unlink(missing_ok=True)  # large, and made in no time
@@ -77,8 +78,7 @@ class Service:
     trust."""
 
     def __init__(self, folder: Path, *options: str, ca_file=None, database=None):
-        """`database="private"`: its own also where there is a cluster, for what is about that one; "fresh": one that its
-        first start makes."""
+        """`database="private"`: its own also where there is a cluster, for what is about that one."""
         self.data_dir = folder / "data"
         self.port = free_port()
         self.url = f"{'https' if ca_file else 'http'}://127.0.0.1:{self.port}"
@@ -87,14 +87,14 @@ class Service:
         self.options = options
         self.at = ("--data-dir", str(self.data_dir))  # options of commands about its database
         names = [f"host={self.data_dir}/socket user={role} dbname=stepscope" for role in ("stepscope", SUPERUSER)]
-        if citus.address() and database not in ("private", "fresh") and "--database-url" not in options:
+        if citus.address() and database != "private" and "--database-url" not in options:
             names = citus.own_database()
             self.options = (*options, "--database-url", names[0])
             self.at = (*self.at, "--database-url", names[0])
         self.databases = dict(zip(("stepscope", SUPERUSER), names))  # as psql knows them, by role
         self.log = folder / "server.log"
         self.process = None
-        self.fresh = database == "fresh" or "--database-url" in self.options
+        self.fresh = "--database-url" in self.options  # its first start is one
 
     def spawn(self):
         command = [program("stepscope-server"), "--listen", f"127.0.0.1:{self.port}", "--data-dir", str(self.data_dir)]

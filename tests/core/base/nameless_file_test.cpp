@@ -2,18 +2,19 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <array>
 #include <filesystem>
 
+#include "tests/support/temp_folder.h"
+
 namespace stepscope {
 namespace {
 
 TEST(NamelessFile, IsWrittenAndReadAndLeavesNothingInItsFolder) {
-  std::string folder = testing::TempDir() + "/nameless-XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const TempFolder made;
+  const std::string& folder = made.path();
   const Descriptor file = OpenNamelessFile(folder);
   ASSERT_TRUE(file);
   EXPECT_TRUE(std::filesystem::is_empty(folder));
