@@ -1,5 +1,7 @@
 #include "server/front/admission.h"
 
+#include <utility>
+
 #include "core/base/peer_address.h"
 #include "core/base/text.h"
 #include "server/access/scope.h"
@@ -34,17 +36,17 @@ Reply NotGranted(const Request& head, Right right) {
                              RowOf(right).word, ToText(caller.role)));
 }
 
-Admission CheckRight(const Request& head, const Match& match) {
+}  // namespace
+
+std::optional<Reply> CheckRight(const Request& head, const Match& match) {
   const Right right = match.route->right;
   if (!May(head.caller.get(), right, IsThisMachine(head.peer))) {
-    return Refuse(head.caller ? NotGranted(head, right) : Deny({}, head));
+    return head.caller ? NotGranted(head, right) : Deny({}, head);
   }
   const auto job = match.parameters.find(kJobParameter);
   if (job == match.parameters.end() || Covers(head.caller->scopes, job->second)) return {};
-  return Refuse(Forbid(head, Format("the token is not for job {}", Printable(job->second, 64))));
+  return Forbid(head, Format("the token is not for job {}", Printable(job->second, 64)));
 }
-
-}  // namespace
 
 Admission Admit(Access& access, Request& head, const Match& match, MayWait may_wait) {
   const Right right = match.route->right;
@@ -58,7 +60,8 @@ Admission Admit(Access& access, Request& head, const Match& match, MayWait may_w
   if (identity.kind == Identity::kKnown) head.caller = std::move(identity.caller);
   const bool nobody = identity.kind == Identity::kNobody || right == Right::kProbe;
   if (!head.caller && !nobody) return Refuse(Deny(identity, head));
-  return CheckRight(head, match);
+  auto refusal = CheckRight(head, match);
+  return refusal ? Refuse(std::move(*refusal)) : Admission{};
 }
 
 }  // namespace stepscope

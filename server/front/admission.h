@@ -20,6 +20,9 @@ struct Admission {
 // is not enough.
 Admission Admit(Access& access, Request& head, const Match& match, MayWait may_wait);
 
+// Why the caller of the head, who is known, may not make the call; nothing: they may.
+std::optional<Reply> CheckRight(const Request& head, const Match& match);
+
 // The path parameter with the name of the job that a call is about.
 inline constexpr std::string_view kJobParameter = "name";
 

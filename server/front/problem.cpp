@@ -37,6 +37,7 @@ constexpr Kind kKinds[] = {
     {"unknown-job", 410, "The job is not known"},
     {"length-required", 411, "Length required"},
     {"too-large", 413, "Body too large"},
+    {"batch-full", 413, "The batch is full"},
     {"target-too-long", 414, "Request target too long"},
     {"unsupported-media-type", 415, "Unsupported media type"},
     {"range-not-satisfiable", 416, "Range not satisfiable"},

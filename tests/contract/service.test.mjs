@@ -126,6 +126,15 @@ test('a custom rule is listed like the others, and one on an unknown metric refu
   assert.equal(items.find((item) => item.rule_configuration_name === 'hot-disk').rule, 'Custom');
 });
 
+test('a batch has the answers that each call would have', async () => {
+  const body = {get: ['/jobs/contract-job/rules', '/session', '/jobs/nobody']};
+  const {answers} = (await ask('post', '/api/v1/batch', {body})).json;
+  assert.deepEqual(answers.map(({status}) => status), [200, 200, 404]);
+  assert.deepEqual(answers[0].body, (await ask('get', '/api/v1/jobs/{name}/rules', job)).json);
+  assert.equal((await ask('post', '/api/v1/batch', {body: {get: []}})).status, 400);
+  assert.equal((await ask('post', '/api/v1/batch', {body: 'x', headers: {'content-type': 'text/plain'}})).status, 415);
+});
+
 test('a preview says what a rule would say, and stores nothing', async () => {
   const before = (await ask('get', '/api/v1/jobs/{name}/rules', job)).json.items.length;
   const body = {name: 'LowGPUUtilization', parameters: {threshold_p95: 50}};

@@ -132,6 +132,8 @@ std::vector<Route> ApiRoutes(const Api& api) {
         MetricsCatalogRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
+  const auto batch = BatchRoutes(api.clock, routes);
+  routes.insert(routes.end(), batch.begin(), batch.end());
   return routes;
 }
 

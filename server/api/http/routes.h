@@ -101,6 +101,8 @@ std::vector<Route> SampleRoutes(const Api& api);
 std::vector<Route> IngestRoutes(const Api& api);
 std::vector<Route> HealthRoutes(const Api& api);
 std::vector<Route> PrometheusRoutes(const Api& api);
+// Several of these other calls in one request.
+std::vector<Route> BatchRoutes(const Clock& clock, std::vector<Route> others);
 
 // The web UI, at addresses without a route.
 Reply AnswerStatic(const Request& request);

@@ -107,6 +107,7 @@ constexpr Row kRows[] = {
     {"GET /healthz", "yyyyyyyyyyyy", 200},
     {"GET /readyz", "yyyyyyyyyyyy", 200},
     {"GET /metrics", "uffyyyyyyuuy", 200},
+    {"POST /api/v1/batch", "uyyyyyyyyuuy", 200},
 };
 
 class RolesTest : public ApiTest {
@@ -179,6 +180,7 @@ class RolesTest : public ApiTest {
       return Dump(Json{{"configuration", {{"interval_ms", 500}}}});
     if (call == "POST /api/v1/jobs/{name}/windows") return Dump(Json{{"start_step", 1000}});
     if (call == "PATCH /api/v1/webhooks/{id}") return Dump(Json{{"enabled", true}});
+    if (call.ends_with("/batch")) return Dump(Json{{"get", {"/session"}}});
     if (call.ends_with("/preview")) return Dump(Json{{"rule", "IdleGPU"}});
     if (call == "POST /api/v1/webhooks") {
       return Dump(Json{{"url", "https://a.example.com/" + fresh}});

@@ -9,10 +9,13 @@ namespace stepscope {
 namespace {
 
 // Signing in and out concerns the caller alone, agents and others send all the time, and a preview
-// stores nothing.
-const std::set<std::string> kNotWrittenDown = {
-    "POST /api/v1/session", "DELETE /api/v1/session", "POST /api/v1/ingest/frames",
-    "POST /api/v1/jobs/{name}/samples", "POST /api/v1/jobs/{name}/rules/preview"};
+// and a batch store nothing.
+const std::set<std::string> kNotWrittenDown = {"POST /api/v1/session",
+                                               "DELETE /api/v1/session",
+                                               "POST /api/v1/ingest/frames",
+                                               "POST /api/v1/jobs/{name}/samples",
+                                               "POST /api/v1/jobs/{name}/rules/preview",
+                                               "POST /api/v1/batch"};
 
 struct Change {
   const char* call;  // the route's, in the table
