@@ -1,11 +1,12 @@
 import { defineConfig } from "vite";
+import { leanPreloadPlugin } from "./tools/lean_preload.mjs";
 import { leanUplotPlugin } from "./tools/lean_uplot.mjs";
 
 // One style sheet and few chunks: the first picture needs at most five requests. Nothing is inlined,
 // so that the Content-Security-Policy can forbid inline script and style.
 export default defineConfig({
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
-  plugins: [leanUplotPlugin()],
+  plugins: [leanUplotPlugin(), leanPreloadPlugin()],
   build: {
     target: "es2022",
     minify: "terser", // 4 % smaller than the default, and the job page needs them to fit its budget
