@@ -16,6 +16,9 @@ async function open() {
 const section = () => page.locator(".custom-metrics");
 const chart = (name) => section().locator(".chart", { has: page.getByRole("heading", { name, exact: true }) });
 
+/** The answer with the names of the job's own metrics, by itself or in a batch. */
+const namesAnswer = (answer) => /fold=metric/.test(answer.url() + (answer.request().postData() ?? ""));
+
 test("each metric of the user's own has a chart: its name, a line for each device, and y from its values", async () => {
   await open();
   await chart("loss").locator("canvas").waitFor();
@@ -31,7 +34,7 @@ test("each metric of the user's own has a chart: its name, a line for each devic
 
 test("a job without them has no such section", async () => {
   service.jobs = [made({})];
-  const names = page.waitForResponse(/fold=metric/);
+  const names = page.waitForResponse(namesAnswer);
   await open();
   await (await names).finished();
   await page.locator("#chart-cpu").waitFor();
@@ -55,7 +58,7 @@ test("of very many the first have charts, the rest is named and leads to its sam
 test("a metric that comes later gets its chart, and only what is new is looked through", async () => {
   service.jobs = [made({}, { status: "InProgress", startedUs: Date.now() * 1000 - 300e6, seconds: 300 })];
   await page.clock.install();
-  const names = page.waitForResponse(/fold=metric/);
+  const names = page.waitForResponse(namesAnswer);
   await open();
   await (await names).finished();
   Object.assign(service.jobs[0], { custom: { "user.loss": ["rank0"] }, seconds: 330 });
@@ -76,7 +79,7 @@ test("of a job with too many series for one answer its first node is asked", asy
 
 test("when the list cannot be had the other charts are there, and a retry brings it", async () => {
   page.expected.push(/status of 500/);
-  service.fail(/fold=metric&points=1/, { times: 1 });
+  service.fail(/fold=metric&points=1/, { times: 2 }); // ahead of the page, and by it
   await open();
   await page.getByText("The list of the job’s own metrics could not be loaded.").waitFor();
   await page.locator("#chart-cpu").waitFor();

@@ -77,19 +77,12 @@ test("the heat map has a row for each GPU, its scale does not stretch, and cells
 
 test("a heat map of more rows than the service sends shows one node at a time", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 64, gpus: 512 })]);
-  await page.route(/\/jobs\/mlp-demo$/, async (route) => {
-    if (route.request().resourceType() === "document") return route.continue();
-    const reply = await route.fetch();
-    const body = await reply.json();
-    for (const node of body.nodes) node.cores = 192;
-    return route.fulfill({ response: reply, json: body });
-  });
+  service.change = (url, body) => (url.pathname.endsWith("/jobs/mlp-demo") ? { ...body, nodes: body.nodes.map((node) => ({ ...node, cores: 192 })) } : body);
   await page.goto(`${service.url}/jobs/mlp-demo/heatmap`);
   await page.getByRole("slider", { name: "Heat map of 512 rows" }).waitFor();
   await page.getByLabel(/^Metric/).selectOption("cpu_util_percent");
   await page.getByText("One node at a time").waitFor();
   assert.equal(service.calls(/heatmap\?metric=cpu_util_percent&columns=300&rows=2000&node=host-1/).length, 1);
-  await page.unrouteAll({ behavior: "wait" });
 });
 
 test("the report has its numbers on the page, and is one file to keep", async () => {

@@ -114,7 +114,8 @@ test("the longest and those with most issues come first, and the list is a file"
   await page.waitForURL(/\/jobs\?sort=-issues$/);
   await page.locator("th").getByRole("link", { name: "Issues" }).click();
   await page.waitForURL(/\/jobs\?sort=issues$/);
-  assert.match(service.calls(/sort=issues/).at(-1), /^\/api\/v1\/jobs\?/);
+  for (let i = 0; i < 50 && !/sort=issues/.test(service.requests.at(-1)); i += 1) await page.waitForTimeout(100);
+  assert.match(service.requests.at(-1), /^\/api\/v1\/jobs\?/);
   assert.match(await page.getByRole("link", { name: "CSV" }).getAttribute("href"), /^\/api\/v1\/jobs\?sort=issues&limit=500&format=csv$/);
 });
 

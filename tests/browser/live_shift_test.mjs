@@ -35,7 +35,7 @@ for (const [width, height] of [[1280, 900], [390, 844]]) {
     await pages[0].waitForTimeout(1500); // what is loaded late
     for (const next of kComes.slice(1)) {
       service.jobs = [next()];
-      const asked = (page) => page.waitForResponse((answer) => /\/jobs\/young(\?|$)/.test(answer.url()), { timeout: 20_000 });
+      const asked = (page) => page.waitForResponse((answer) => /\/jobs\/young(\?|"|$)/.test(answer.request().postData() ?? answer.url()), { timeout: 20_000 });
       await Promise.all(pages.map(asked));
       await pages[0].waitForTimeout(2500); // the answers about samples and steps
     }

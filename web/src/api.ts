@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
-import type { Job, JobPage, JudgedRule, Metrics, RuleType, StepRows, Steps } from "./model";
+import { type Answer, readTogether, type Send } from "./batch";
+import type { Job, JobPage, JudgedRule, Metrics, Steps } from "./model";
 import { type SentMetrics, withTimes } from "./runs";
 
 // The only place that talks to the service. Every fault becomes one ApiError that says what happened
@@ -35,17 +36,11 @@ export function address(path: string, parameters: Parameters = {}): string {
   return `/api/v1${path}${text === "" ? "" : `?${text}`}`;
 }
 
-async function problem(reply: Response): Promise<ApiError> {
-  const id = reply.headers.get("x-request-id");
-  const waitMs = Number(reply.headers.get("retry-after") ?? 0) * 1000 || 0;
-  try {
-    const body = (await reply.json()) as { title?: unknown; detail?: unknown; request_id?: unknown };
-    const words = [body.title, body.detail].filter((text) => typeof text === "string" && text !== "");
-    const named = typeof body.request_id === "string" ? body.request_id : id;
-    return new ApiError(words.join(": ") || "The service refused the request", reply.status, named, waitMs);
-  } catch {
-    return new ApiError("The service answered without saying why", reply.status, id, waitMs);
-  }
+function problem({ status, body, requestId, waitMs }: Answer): ApiError {
+  if (typeof body !== "object" || body === null) return new ApiError("The service answered without saying why", status, requestId, waitMs);
+  const { title, detail, request_id: id } = body as { title?: unknown; detail?: unknown; request_id?: unknown };
+  const words = [title, detail].filter((text) => typeof text === "string" && text !== "");
+  return new ApiError(words.join(": ") || "The service refused the request", status, typeof id === "string" ? id : requestId, waitMs);
 }
 
 function noteClock(reply: Response): void {
@@ -55,12 +50,11 @@ function noteClock(reply: Response): void {
   clockAheadMs.value = Math.abs(ahead) > 3000 ? ahead : 0;
 }
 
-async function bodyOf(reply: Response, what: string): Promise<unknown> {
-  if (reply.status === 204) return null;
-  const body: unknown = await reply.json();
+function bodyOf({ status, body, requestId }: Answer, what: string): unknown {
+  if (status === 204) return null;
   const part: unknown = typeof body === "object" && body !== null ? Reflect.get(body, what) : undefined;
   if (Array.isArray(part) || typeof part === "string") return body;
-  throw new ApiError(`The answer has no “${what}”`, reply.status, reply.headers.get("x-request-id"));
+  throw new ApiError(body === undefined ? "The answer is not JSON" : `The answer has no “${what}”`, status, requestId);
 }
 
 interface Call {
@@ -68,13 +62,7 @@ interface Call {
   readonly body?: unknown;
   readonly stop?: AbortSignal;
   readonly also?: number; // a status beside success that has a good answer
-}
-
-/** Whether the service can do its work; the checks are left out for those who may not see them. */
-export interface Readiness {
-  readonly status: "ready" | "not-ready";
-  readonly version?: string;
-  readonly checks?: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+  readonly patient?: boolean; // may wait a moment for another call to travel with
 }
 
 /** Answers that were asked for before the program that needs them was loaded, by their address; each is given out once. */
@@ -89,15 +77,8 @@ function askAhead(url: string, what: string): void {
   begun.set(url, answer);
 }
 
-/** Calls the service; `what` names the list or the text that a good answer must have. */
-export async function ask<T>(url: string, what: string, { method, body, stop, also }: Call = {}): Promise<T> {
-  const ahead = method === undefined ? begun.get(url) : undefined;
-  if (ahead !== undefined) {
-    begun.delete(url);
-    const found = (await ahead) as T;
-    stop?.throwIfAborted();
-    return found;
-  }
+/** One request. Every fault but that of a caller who stopped it becomes an ApiError. */
+const send: Send = async (url, { method, body, stop }) => {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), kDeadlineMs);
   const abort = () => deadline.abort();
@@ -108,26 +89,42 @@ export async function ask<T>(url: string, what: string, { method, body, stop, al
     const text = body === undefined ? null : JSON.stringify(body);
     const reply = await fetch(url, { method, headers, body: text, signal: deadline.signal, cache: "no-cache" });
     noteClock(reply);
-    if (reply.ok || reply.status === also) return (await bodyOf(reply, what)) as T;
-    if (reply.status === 401 && !stop?.aborted) signedOut.value = true;
-    throw await problem(reply);
+    const waitMs = Number(reply.headers.get("retry-after") ?? 0) * 1000 || 0;
+    return { status: reply.status, body: jsonOf(await reply.text()), requestId: reply.headers.get("x-request-id"), waitMs };
   } catch (fault) {
-    if (fault instanceof ApiError || stop?.aborted) throw fault;
-    if (deadline.signal.aborted) throw new ApiError("No answer within 15 s", null, null);
-    if (fault instanceof SyntaxError) throw new ApiError("The answer is not JSON", null, null);
-    throw new ApiError("The service cannot be reached", null, null);
+    if (stop?.aborted) throw fault;
+    throw new ApiError(deadline.signal.aborted ? "No answer within 15 s" : "The service cannot be reached", null, null);
   } finally {
     clearTimeout(timer);
     stop?.removeEventListener("abort", abort);
   }
+};
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
-/** A service that is not ready answers 503, with the reasons. */
-export function readReadiness(stop: AbortSignal): Promise<Readiness> {
-  return ask("/readyz", "status", { stop, also: 503 });
+/** Calls the service; `what` names the list or the text that a good answer must have. */
+export async function ask<T>(url: string, what: string, { method, body, stop, also, patient = false }: Call = {}): Promise<T> {
+  const ahead = method === undefined ? begun.get(url) : undefined;
+  if (ahead !== undefined) {
+    begun.delete(url);
+    const found = (await ahead) as T;
+    stop?.throwIfAborted();
+    return found;
+  }
+  const joins = method === undefined && url.startsWith("/api/");
+  const answer = await (joins ? readTogether(url, send, stop, patient) : send(url, { method, body, stop }));
+  if ((answer.status >= 200 && answer.status < 300) || answer.status === also) return bodyOf(answer, what) as T;
+  if (answer.status === 401 && !stop?.aborted) signedOut.value = true;
+  throw problem(answer);
 }
 
-const jobPath = (name: string) => `/jobs/${encodeURIComponent(name)}`;
+export const jobPath = (name: string) => `/jobs/${encodeURIComponent(name)}`;
 
 export function listJobs(parameters: Parameters, stop: AbortSignal): Promise<JobPage> {
   return ask(address("/jobs", parameters), "items", { stop });
@@ -139,14 +136,22 @@ export function describeJob(name: string, stop: AbortSignal): Promise<Job> {
   return ask(address(jobPath(name)), kDescribed, { stop });
 }
 
-/** Asks for what every part of a job's page needs, and for steps where `steps` says which. */
-export function askAheadForJob(name: string, steps: Parameters | null): void {
-  askAhead(address(jobPath(name)), kDescribed);
-  if (steps !== null) askAhead(address(`${jobPath(name)}/steps`, steps), "ranks");
+/** One bin of every metric: which there are. */
+export const kEveryMetric = { fold: "metric", points: 1 } as const;
+
+interface Ahead {
+  readonly charts: boolean; // their thresholds are those of the job's rules
+  readonly everyMetric: boolean;
+  readonly steps: Parameters | null; // which; null: none
 }
 
-export function deleteJob(name: string): Promise<null> {
-  return ask(address(jobPath(name)), "", { method: "DELETE" });
+/** Asks for what a part of a job's page needs. */
+export function askAheadForJob(name: string, { charts, everyMetric, steps }: Ahead): void {
+  const path = jobPath(name);
+  askAhead(address(path), kDescribed);
+  if (charts) askAhead(address(`${path}/rules`), "items");
+  if (steps !== null) askAhead(address(`${path}/steps`, steps), "ranks");
+  if (everyMetric) askAhead(address(`${path}/metrics`, { ...kEveryMetric, times: "runs" }), "series");
 }
 
 export async function readMetrics(name: string, parameters: Parameters, stop: AbortSignal): Promise<Metrics> {
@@ -158,16 +163,7 @@ export function readSteps(name: string, parameters: Parameters, stop: AbortSigna
   return ask(address(`${jobPath(name)}/steps`, parameters), "ranks", { stop });
 }
 
-/** The steps of one rank, one by one. */
-export function readStepRows(name: string, parameters: Parameters, stop: AbortSignal): Promise<StepRows> {
-  return ask(address(`${jobPath(name)}/steps`, { ...parameters, format: "rows" }), "items", { stop });
-}
-
 export async function listJudged(name: string, stop: AbortSignal): Promise<readonly JudgedRule[]> {
   const url = address(`${jobPath(name)}/rules`);
   return (await ask<{ items: readonly JudgedRule[] }>(url, "items", { stop })).items;
-}
-
-export async function listRules(stop: AbortSignal): Promise<readonly RuleType[]> {
-  return (await ask<{ items: readonly RuleType[] }>(address("/rules"), "items", { stop })).items;
 }

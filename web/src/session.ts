@@ -19,7 +19,7 @@ export function startSession(): void {
   tabs.onmessage = startSession;
   asked?.stop();
   const read = async (stop: AbortSignal) => {
-    session.value = await ask<Session>(address("/session"), "role", { stop });
+    session.value = await ask<Session>(address("/session"), "role", { stop, patient: true });
     signedOut.value = false;
   };
   asked = poll(read, () => null);

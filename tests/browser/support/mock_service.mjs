@@ -70,7 +70,8 @@ export class MockService {
   jobs = [];
   holders = []; // of GPUs: {key, jobs, held, busy, lost, cost}
   removed = []; // removed jobs, newest first
-  requests = [];
+  requests = []; // what was asked for, in a batch or by itself
+  sent = []; // the requests of the page as they came
   changes = []; // the requested changes of rules
   faults = []; // {match: RegExp, status, times, delayMs, words, headers}
   access = new MockAccess();
@@ -95,6 +96,7 @@ export class MockService {
     this.holders = [];
     this.removed = [];
     this.requests = [];
+    this.sent = [];
     this.changes = [];
     this.faults = [];
     this.access = new MockAccess();
@@ -113,7 +115,8 @@ export class MockService {
 
   async #answer(request, reply) {
     const url = new URL(request.url, "http://mock");
-    this.requests.push(request.url);
+    if (!/\/batch$/.test(request.url)) this.requests.push(request.url);
+    if (request.headers["x-part"] === undefined) this.sent.push(request.url);
     const fault = this.faults.find(({ match, times }) => times > 0 && match.test(request.url));
     if (fault) {
       fault.times -= 1;
@@ -132,6 +135,19 @@ export class MockService {
     }
     const known = /^\/(jobs(\/.*)?|tokens|alerts|compare|fleet|settings)?$/.test(url.pathname);
     return sendFile(reply, "/index.html", known ? 200 : 404);
+  }
+
+  /** Answers the calls of a batch as it would each by itself. */
+  async #batch(request, json) {
+    const { get } = await bodyOf(request);
+    const cookie = request.headers.cookie ?? "";
+    const part = async (target) => {
+      const answer = await fetch(`${this.url}/api/v1${target}`, { headers: { cookie, "x-part": "1" } });
+      const wait = answer.headers.get("retry-after");
+      return { status: answer.status, ...(wait === null ? {} : { retry_after: Number(wait) }), body: await answer.json() };
+    };
+    const answers = await Promise.all(get.map(part)).catch(() => null);
+    return answers === null ? request.socket.destroy() : json({ answers });
   }
 
   #delete(job, request, json, refuse) {
@@ -168,6 +184,7 @@ export class MockService {
     const refuse = (...words) => problem(reply, ...words);
     const knocks = thing === "session" && request.method === "POST";
     if (!knocks && this.access.caller(request) === null) return refuse(401, "A token is wanted", 'this call needs a token, as "Authorization: Bearer st_..."');
+    if (thing === "batch") return this.#batch(request, json);
     if ((await this.access.answer(request, thing, name, json, refuse)) !== false) return undefined;
     if ((await this.alerts.answer(request, thing, name, part, this.access.caller(request).role, json, refuse)) !== false) return undefined;
     if (thing === "removals") return json({ items: this.removed.slice(0, 50), next: null, total: this.removed.length });

@@ -5,6 +5,7 @@ import { hasSteps, stepsQuery } from "./ranks";
 
 /** Asks for what the address of a job's page tells that it needs, before its program is loaded. */
 export function startAhead(name: string, tab: Tab, query: string): void {
-  const steps = hasSteps(tab) && valueOf(query, "rank") === "" ? stepsQuery(tab, null) : null;
-  askAheadForJob(name, steps);
+  const charts = hasSteps(tab);
+  const steps = charts && valueOf(query, "rank") === "" ? stepsQuery(tab, null) : null;
+  askAheadForJob(name, { charts, everyMetric: tab === "system", steps });
 }

@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { address, listRules } from "../api";
+import { address } from "../api";
+import { listRules } from "../rule_types";
 import { Icon } from "../icons";
 import { valueOf } from "../query";
 import { search, setKeys } from "../router";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type Readiness, readReadiness } from "../api";
+import { type Readiness, readReadiness } from "./calls";
 import { poll, type Poll } from "../poll";
 import { session } from "../session";
 import { keysOn, kThemes, setKeysOn, setTheme, themeChoice } from "../settings";

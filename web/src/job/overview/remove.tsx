@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { ApiError, deleteJob } from "../../api";
+import { address, ApiError, ask, jobPath } from "../../api";
 import type { Job } from "../../model";
 import { navigate } from "../../router";
 import { mayChange } from "../../session";
@@ -26,7 +26,7 @@ function Question({ job, close }: QuestionProps) {
     busy.value = true;
     fault.value = "";
     try {
-      await deleteJob(job.name);
+      await ask(address(jobPath(job.name)), "", { method: "DELETE" });
       navigate("/jobs");
     } catch (error) {
       fault.value = error instanceof ApiError ? faultWords(error) : String(error);

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { address, ask, listRules } from "../../api";
+import { address, ask } from "../../api";
+import { listRules } from "../../rule_types";
 import type { Finding, RuleType } from "../../model";
 import { poll, type Poll } from "../../poll";
 import { Fault, Loading } from "../../states";

@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { ApiError, listJudged, listRules } from "../../api";
+import { ApiError, listJudged } from "../../api";
+import { listRules } from "../../rule_types";
 import { plural, share, type TimeZone } from "../../format";
 import type { Job, RuleParameter, RulePreview, RuleType } from "../../model";
 import { mayChange } from "../../session";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { readStepRows } from "../../api";
+import { address, ask, jobPath } from "../../api";
 import type { RankSteps, StepRows } from "../../model";
 import type { View } from "../frame";
 
@@ -37,7 +37,8 @@ export function useSingleSteps({ job, found, zoomed, shown }: View): RankSteps |
     if (!wanted) return undefined;
     const stop = new AbortController();
     // Without them the curve of means stays.
-    readStepRows(job.name, { rank: found.rank, from_us: fromUs, to_us: toUs, limit: kMost }, stop.signal).then((page) => (rows.value = { key, page }), () => {});
+    const url = address(`${jobPath(job.name)}/steps`, { rank: found.rank, from_us: fromUs, to_us: toUs, limit: kMost, format: "rows" });
+    ask<StepRows>(url, "items", { stop: stop.signal }).then((page) => (rows.value = { key, page }), () => {});
     return () => stop.abort();
   }, [key]);
   const read = rows.value;

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import { useEffect } from "preact/hooks";
-import { address, ApiError, readMetrics } from "../../api";
+import { address, ApiError, kEveryMetric, readMetrics } from "../../api";
 import { plural } from "../../format";
 import type { Job, Metrics } from "../../model";
 import { type Poll, poll } from "../../poll";
@@ -26,7 +26,7 @@ interface CustomMetricsProps {
 
 /** Asks for one bin of every metric; where these are too many series for one answer, only for those of the first node. */
 async function readNames(job: Job, fromUs: number | null, stop: AbortSignal): Promise<Metrics> {
-  const what = { fold: "metric", points: 1, from_us: fromUs };
+  const what = { ...kEveryMetric, from_us: fromUs };
   try {
     return await readMetrics(job.name, what, stop);
   } catch (fault) {
