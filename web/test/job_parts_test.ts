@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { forcedNode, heatMetrics, kNoValue, rowsOf, valueOfByte } from "../src/job/heat/cells";
 import { hex, viridis } from "../src/job/heat/viridis";
+import { coresOf, memoryOf } from "../src/job/overview/node_limits";
 import { placed } from "../src/job/steps/bars";
 import { stallsOf } from "../src/job/stalls";
 import { withSingleSteps } from "../src/job/steps/single_steps";
 import { endsOf } from "../src/job/steps/step_panels";
-import type { Heatmap, Job, RankSteps, StepRows } from "../src/model";
+import type { Heatmap, Job, JobNode, RankSteps, StepRows } from "../src/model";
 
 const map = (cells: readonly number[], rows: readonly string[], more: Partial<Heatmap> = {}): Heatmap => ({
   metric: "gpu_util_percent", unit: "%", bin_us: 1e6, times_us: [0, 1e6], rows: rows.map((device) => ({ node: "n1", device })), left_out: 0, low: 0, high: 127,
@@ -86,4 +87,13 @@ test("slow places are marked where a rule found that they are an issue, and only
   assert.equal(stallsOf(judged("LowGPUUtilization", "IssuesFound"), curve), null);
   assert.equal(stallsOf(judged("StepOutlier", "IssuesFound"), undefined), null);
   assert.deepEqual(stallsOf(judged("StepOutlier", "IssuesFound"), rank([], []))?.timesMs, []);
+});
+
+test("a node says what the job may use of it, where that is less than it has", () => {
+  const of = (facts: object) => ({ cores: 192, memory_bytes: 2 ** 40, facts }) as unknown as JobNode;
+  assert.deepEqual([coresOf(of({})), memoryOf(of({}))], ["192", "1 TiB"]);
+  assert.equal(coresOf(of({ cores_allowed: 192, cpu_quota: 0.5 })), "0.50 of 192");
+  assert.equal(coresOf(of({ cores_allowed: 8, cpu_quota: 200 })), "8 of 192");
+  assert.equal(memoryOf(of({ memory_allowed_bytes: 2 ** 33 })), "8 GiB of 1 TiB");
+  assert.deepEqual([coresOf(of({ cores_allowed: "many", cpu_quota: -1 })), memoryOf(of({ memory_allowed_bytes: null }))], ["192", "1 TiB"]);
 });

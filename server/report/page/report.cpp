@@ -2,6 +2,7 @@
 // rules, and the series and steps as charts read them.
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "core/base/json_members.h"
@@ -25,6 +26,27 @@ std::optional<std::int64_t> Integer(const Json& facts, const char* key) {
   return member.get<std::int64_t>();
 }
 
+// The smaller of the cores that the job is bound to and its quota, where that is less than the node
+// has.
+std::optional<double> UsableCores(const Json& facts) {
+  double usable = std::numeric_limits<double>::infinity();
+  for (const char* const name : {"cores_allowed", "cpu_quota"}) {
+    const auto fact = facts.find(name);
+    const bool bounds = fact != facts.end() && fact->is_number() && fact->get<double>() > 0;
+    if (bounds) usable = std::min(usable, fact->get<double>());
+  }
+  const auto cores = Integer(facts, "cores");
+  const bool less = cores && usable < static_cast<double>(*cores);
+  return less ? std::optional(usable) : std::nullopt;
+}
+
+std::optional<std::int64_t> UsableMemory(const Json& facts) {
+  const auto usable = Integer(facts, "memory_allowed_bytes");
+  const auto memory = Integer(facts, "memory_bytes");
+  const bool less = usable && memory && *usable > 0 && *usable < *memory;
+  return less ? usable : std::nullopt;
+}
+
 std::string NameOf(const Json& gpu) {
   if (gpu.is_string()) return gpu.get<std::string>();
   const Json name = MemberText(gpu, "name");
@@ -36,6 +58,8 @@ ReportNode ToReportNode(const NodeRow& row) {
   return {.name = row.name,
           .cores = Integer(row.facts, "cores"),
           .memory_bytes = Integer(row.facts, "memory_bytes"),
+          .usable_cores = UsableCores(row.facts),
+          .usable_memory_bytes = UsableMemory(row.facts),
           .gpus = gpus.count,
           .gpu_name = NameOf(gpus.first),
           .hooks_missing = TextOf(row.facts, "hooks_missing"),
@@ -162,7 +186,9 @@ Status TakeRules(Connection& connection, const SeriesRange& range, Report& repor
 
 Status TakeHosts(Connection& connection, Report& report) {
   const std::int64_t job_id = report.job.job_id;
-  constexpr std::string_view kOfNodes[] = {"cores", "memory_bytes", "gpus", "hooks_missing"};
+  constexpr std::string_view kOfNodes[] = {
+      "cores", "cores_allowed", "cpu_quota", "memory_bytes", "memory_allowed_bytes",
+      "gpus",  "hooks_missing"};
   const auto nodes = ListNodes(connection, job_id, kOfNodes);
   if (!nodes) return nodes.error();
   for (const NodeRow& node : *nodes) report.nodes.push_back(ToReportNode(node));

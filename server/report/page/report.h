@@ -21,6 +21,9 @@ namespace stepscope {
 struct ReportNode {
   std::string name;
   std::optional<std::int64_t> cores, memory_bytes;
+  // What the job may use of these, where that is less.
+  std::optional<double> usable_cores;
+  std::optional<std::int64_t> usable_memory_bytes;
   std::size_t gpus = 0;
   std::string gpu_name;       // name of the first GPU; "" when it is not known
   std::string hooks_missing;  // why steps of its processes are not seen; "" where that is not known

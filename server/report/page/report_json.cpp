@@ -53,6 +53,8 @@ OrderedJson ToJson(const ReportNode& node) {
   OrderedJson json = {{"name", node.name},
                       {"cores", OrNull(node.cores)},
                       {"memory_bytes", OrNull(node.memory_bytes)},
+                      {"usable_cores", OrNull(node.usable_cores)},
+                      {"usable_memory_bytes", OrNull(node.usable_memory_bytes)},
                       {"gpus", node.gpus},
                       {"gpu_name", NullIfEmpty(node.gpu_name)},
                       {"hooks_missing", NullIfEmpty(node.hooks_missing)}};

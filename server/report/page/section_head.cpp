@@ -96,14 +96,25 @@ Markup Parts(const Report& report) {
   return Shares("Phases of the job", {row});
 }
 
+// "8", or "0.5 of 8" where the job may use no more.
+std::string CoresOf(const ReportNode& node) {
+  if (!node.cores) return std::string(kNothing);
+  const std::string cores = Grouped(*node.cores);
+  return node.usable_cores ? Format("{:.4g} of {}", *node.usable_cores, cores) : cores;
+}
+
+std::string MemoryOf(const ReportNode& node) {
+  if (!node.memory_bytes) return std::string(kNothing);
+  const std::string memory = FormatBytes(static_cast<double>(*node.memory_bytes));
+  if (!node.usable_memory_bytes) return memory;
+  return Format("{} of {}", FormatBytes(static_cast<double>(*node.usable_memory_bytes)), memory);
+}
+
 Markup Nodes(const Report& report) {
   if (report.nodes.empty()) {
     return Element("p", {{"class", "note"}}, Text("No agent has reported yet."));
   }
   std::vector<std::vector<Markup>> rows;
-  const auto words = [](const std::optional<std::int64_t>& value) {
-    return Text(value ? Grouped(*value) : std::string(kNothing));
-  };
   for (const ReportNode& node : report.nodes) {
     std::string gpus = std::to_string(node.gpus);
     if (!node.gpu_name.empty()) gpus += " × " + node.gpu_name;
@@ -112,10 +123,7 @@ Markup Nodes(const Report& report) {
                             : node.ended_us  ? "ended, exit code unknown"
                             : report.running ? "running"
                                              : "its end was not reported";
-    const std::string memory = node.memory_bytes
-                                   ? FormatBytes(static_cast<double>(*node.memory_bytes))
-                                   : std::string(kNothing);
-    rows.push_back({Text(node.name), words(node.cores), Text(memory), Text(gpus),
+    rows.push_back({Text(node.name), Text(CoresOf(node)), Text(MemoryOf(node)), Text(gpus),
                     Text(FormatTime(node.last_seen_us)), Text(end)});
   }
   Markup remarks;

@@ -132,6 +132,8 @@ TEST_F(HtmlTest, HostileWordsStayWords) {
 TEST_F(HtmlTest, SaysTheClockWhatIsNotSeenAndWhatNodesAndRanksTell) {
   Judge(MakeJob(Small()), true);
   Run(R"(update nodes set facts = facts || '{"hooks_missing": "the package was not found"}')");
+  Run(R"(update nodes set facts = facts || '{"cores": 192, "cores_allowed": 8, "cpu_quota": 2.5,
+         "memory_bytes": 34359738368, "memory_allowed_bytes": 8589934592}')");
   Run(R"(update ranks set facts = facts || '{"loader_thread": "another", "gpu_clock": "off"}')");
   Report report = Gather();
   report.diagnosis["clock"] = "gpu";
@@ -146,7 +148,7 @@ TEST_F(HtmlTest, SaysTheClockWhatIsNotSeenAndWhatNodesAndRanksTell) {
        {"steps are not seen: the package was not found",
         "another thread reads the batches, so waits for data are not seen.", "own clock: off.",
         "cover 87.5 % of the step time.", "What is not seen", "The second process is not seen.",
-        "Evaluations in it", "not judged"}) {
+        "Evaluations in it", "not judged", "2.5 of 192", "8 GiB of 32 GiB"}) {
     EXPECT_NE(html.find(words), html.npos) << words;
   }
 }

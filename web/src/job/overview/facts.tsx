@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { bytes, count, dateTime, duration, type TimeZone } from "../../format";
+import { count, dateTime, duration, type TimeZone } from "../../format";
 import type { Job, JobNode } from "../../model";
 import { withKeys } from "../../query";
 import { JobState } from "../../status";
 import { type Change, Changes } from "../changes";
 import { clockOf } from "./clock";
+import { coresOf, memoryOf } from "./node_limits";
 import { rankRemarks } from "./rank_remarks";
 
 // The parts of describe-job beside the rules: configuration, nodes, and the changes of the job's status.
@@ -80,8 +81,8 @@ function Nodes({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
           {job.nodes.map((node) => (
             <tr key={node.name}>
               <th scope="row">{node.name}</th>
-              <td>{count(node.cores)}</td>
-              <td>{bytes(node.memory_bytes)}</td>
+              <td>{coresOf(node)}</td>
+              <td>{memoryOf(node)}</td>
               <td>{count(node.gpus?.length ?? 0)}</td>
               <td>{endOf(node)}</td>
               <td class={node.clock_suspect ? "wrap" : undefined}>{clockOf(node, zone)}</td>
