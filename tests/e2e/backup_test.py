@@ -152,7 +152,7 @@ def test_what_cannot_be_done_is_said_and_leaves_all_as_it_is(service, folder):
 
 
 EVIL = """
-create function run() returns void language plpgsql as $$ begin copy (select 1) to program 'id > {witness}'; end $$;
+create function run() returns void language plpgsql as $$ begin copy (select 1) to program 'cat > {witness}'; end $$;
 create function evil(x integer) returns integer language plpgsql immutable as $$ begin perform public.run(); return x; end $$;
 create table bait (x integer);
 insert into bait values (1);

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.seeds import xplane
-from tests.support.service import ROOT, program
+from tests.support.service import ROOT, SANITIZED, program
 
 REAL = ROOT.parent / "shared/data"
 
@@ -121,8 +121,8 @@ def test_a_file_larger_than_memory_may_be_is_not_held_there(service, tmp_path, n
     command = [program("stepscope-agent"), "import", str(path), "--job", name.replace(".", "-"), "--server", service.url]
     done = subprocess.run([sys.executable, "-c", MEASURED, *command], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and "rank 3: 4 spans, 1 steps" in done.stdout, done.stdout + done.stderr
-    assert int(done.stderr.split()[-1]) * 1024 < LARGE / 2
-    assert memory_of(service.process) - before < 100e6
+    assert SANITIZED or int(done.stderr.split()[-1]) * 1024 < LARGE / 2
+    assert SANITIZED or memory_of(service.process) - before < 100e6
     assert not [entry.name for entry in service.data_dir.iterdir() if entry.name.startswith("body")]
 
 

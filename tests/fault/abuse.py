@@ -14,7 +14,6 @@ from tests.support.service import ROOT, program, use_all_descriptors, wait_for
 
 IDLE, DRIPPING, DEAF = 4_000, 1_000, 50
 AGENTS = 200
-SANITIZED = any(name in os.environ.get("STEPSCOPE_BUILD", "") for name in ("asan", "tsan"))  # which take memory of their own
 HEAD_START = 3  # seconds for the connections to come up before the person looks
 
 

@@ -3,7 +3,8 @@
 import json
 import os
 
-from tests.fault.abuse import AGENTS, SANITIZED, run
+from tests.fault.abuse import AGENTS, run
+from tests.support.service import SANITIZED
 
 SECONDS = int(os.environ.get("STEPSCOPE_ABUSE_SECONDS", "30"))
 MOST_MEMORY = 512 << 20

@@ -7,9 +7,8 @@ import time
 
 import pytest
 
-from tests.fault.abuse import SANITIZED
 from tests.support import wire
-from tests.support.service import Service, wait_for
+from tests.support.service import SANITIZED, Service, wait_for
 
 NODES, RANKS, TURNS = 60, 120, 10
 FACTS = {f"fact{number:05}": "x" * 20 for number in range(6_500)}  # 230 KB, as much as a frame holds

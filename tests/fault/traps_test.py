@@ -14,10 +14,10 @@ import pytest
 from bench.edge.traps_bodies import ODD_JSON
 from bench.edge.traps_heads import FRAMINGS, ODD_PATHS
 from tests.fault import abuse_bombs
-from tests.fault.abuse import SANITIZED, make_frames, peak_memory_bytes, result
+from tests.fault.abuse import make_frames, peak_memory_bytes, result
 from tests.fault.law import check_law, under_law
 from tests.support.raw_http import RawClient, request
-from tests.support.service import Service, program, use_all_descriptors, wait_for
+from tests.support.service import SANITIZED, Service, program, use_all_descriptors, wait_for
 
 GROWTH = 64 << 20  # bytes of memory that one trap may cost
 PUSH = "/api/v1/ingest/frames"

@@ -24,6 +24,7 @@ os.environ.setdefault("STEPSCOPE_SPOOL", "none")
 
 # The private PostgreSQL's own: initdb made it.
 SUPERUSER = "stepscope_superuser"
+SANITIZED = any(name in os.environ.get("STEPSCOPE_BUILD", "") for name in ("asan", "tsan"))  # programs that take memory of their own
 
 
 def program(name: str) -> str:

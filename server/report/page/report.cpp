@@ -186,9 +186,9 @@ Status TakeRules(Connection& connection, const SeriesRange& range, Report& repor
 
 Status TakeHosts(Connection& connection, Report& report) {
   const std::int64_t job_id = report.job.job_id;
-  constexpr std::string_view kOfNodes[] = {
-      "cores", "cores_allowed", "cpu_quota", "memory_bytes", "memory_allowed_bytes",
-      "gpus",  "hooks_missing"};
+  constexpr std::string_view kOfNodes[] = {"cores",        "cores_allowed",        "cpu_quota",
+                                           "memory_bytes", "memory_allowed_bytes", "gpus",
+                                           "hooks_missing"};
   const auto nodes = ListNodes(connection, job_id, kOfNodes);
   if (!nodes) return nodes.error();
   for (const NodeRow& node : *nodes) report.nodes.push_back(ToReportNode(node));
