@@ -104,6 +104,7 @@ class Service:
 
     def start(self, seconds: float = 90):
         if not self.fresh and not self.data_dir.exists():
+            self.data_dir.parent.mkdir(parents=True, exist_ok=True)
             subprocess.run(["cp", "-a", started_once(), self.data_dir], check=True)
         self.spawn()
         wait_for(lambda: self.process.poll() is not None or self.ready(), "service ready", seconds)

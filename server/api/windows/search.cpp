@@ -18,7 +18,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kLastNs = 9'000'000'000'000'000, kTracksAtOnce = 64;
-constexpr std::size_t kMostPartsRead = 128;     // for one page: a rare name may be in none
+constexpr std::size_t kMostPartsRead = 64;      // for one page: a rare name may be in none
 constexpr std::size_t kMostExported = 250'000;  // spans: some 60 MB of JSON
 constexpr int kPartsAtOnce = 16;
 constexpr QueryParameter kExportQuery[] = {
