@@ -1,4 +1,5 @@
-// Sums up all rules, and says where the time went.
+// Sums up all rules, and says where the time went. A cause that it names is an issue, whether or not
+// another rule looks for it.
 
 #include <algorithm>
 #include <chrono>
@@ -267,7 +268,7 @@ Verdict ProfilerReportFold::Judge() const {
   }
   diagnosis.cores_busy = cores.Part();
   Verdict verdict;
-  verdict.kind = VerdictKind::kClear;
+  verdict.kind = diagnosis.Bottleneck() ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = diagnosis.Sentence();
   const std::vector<Cause> ranked = diagnosis.Ranked();
   if (!ranked.empty()) verdict.severity = SeverityOfLoss(diagnosis.budget[ranked[0]] / total);
@@ -282,8 +283,9 @@ RuleType ProfilerReport() {
       .name = "ProfilerReport",
       .sentence = "Where the time of the job went, and which rules found issues.",
       .fires =
-          "Another rule of the job fires. It divides the time of the job by what it was lost to, "
-          "and ranks the causes.",
+          "Another rule of the job fires, or more than threshold of the time was lost to one "
+          "cause. It divides the time of the job by what it was lost to, and ranks the causes. Time "
+          "that nothing explains may be no loss, and is no issue.",
       .advice = "Follow the advice of the first cause: it has the largest gain.",
       .params = kParams,
       .metrics = HostSigns::Metrics(),

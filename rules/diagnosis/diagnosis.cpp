@@ -43,6 +43,13 @@ std::vector<Cause> Diagnosis::Ranked() const {
   return ranked;
 }
 
+std::optional<Cause> Diagnosis::Bottleneck() const {
+  for (const Cause cause : Ranked()) {
+    if (cause != Cause::kUnknown && Percent(cause) > threshold) return cause;
+  }
+  return std::nullopt;
+}
+
 bool Diagnosis::StepsSeen() const {
   return steps.steps() >= kLeastSteps;
 }

@@ -3,6 +3,7 @@
 // The sentence and the evidence that say where the time of a job went.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct Diagnosis {
 
   // The causes that took time, the largest first.
   std::vector<Cause> Ranked() const;
+  // The largest cause that is named and can be acted on; time that nothing explains may be no loss.
+  std::optional<Cause> Bottleneck() const;
   bool StepsSeen() const;
   std::string Sentence() const;
   Json Evidence() const;

@@ -190,7 +190,7 @@ struct RuleType {
   std::span<const std::string_view> metrics;  // the ticks it needs; none = it is not shown ticks
   StepNeed steps = StepNeed::kNone;
   std::unique_ptr<Fold> (*make)(const Params&, const JobFacts&) = nullptr;
-  bool sums_up = false;        // fires when another rule of the job did
+  bool sums_up = false;        // fires when another rule of the job did, too; sends no messages
   bool compares_runs = false;  // compares the job with earlier ones of its group
   // Replaces `metrics` for a rule whose parameters choose its metrics.
   std::vector<std::string> (*chosen_metrics)(const Params&) = nullptr;

@@ -73,6 +73,13 @@ test("a job that was not judged is shown and found as such, and is none without 
   await until(["bert-calm"]);
 });
 
+test("a cause that no other rule looks for is an issue", async () => {
+  service.jobs = [sampleJob({ name: "bert-slow", startedUs: kNow - 60e6, rules: [rule("CPUBottleneck", "clear"), rule("ProfilerReport", "finding")] })];
+  await page.goto(`${service.url}/jobs`);
+  await until(["bert-slow"]);
+  assert.match(await page.locator("tr", { hasText: "bert-slow" }).textContent(), /1bottleneck$/);
+});
+
 test("a line below the list leads to the jobs that were removed", async () => {
   await open();
   assert.equal(await page.locator(".removed").count(), 0, "nothing was removed");

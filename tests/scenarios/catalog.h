@@ -18,7 +18,8 @@ struct Expected {
   // The cause of most lost time, as the diagnosis calls it; kNoBottleneck, or "" when there is
   // nothing to divide.
   std::string_view cause;
-  // The rules that find issues. No other rule does, but ProfilerReport, which sums them up.
+  // The rules that find issues. No other rule does, but ProfilerReport, which sums them up and
+  // names causes.
   std::vector<std::string_view> issues = {};
   // The rules whose verdict must be unknown.
   std::vector<std::string_view> unknown = {};

@@ -60,16 +60,19 @@ void AddBudget(const Json& verdict, JobHours& hours) {
 void AddRules(const std::vector<JudgedRule>& rules, JobHours& hours) {
   const bool divides = std::ranges::any_of(
       rules, [](const JudgedRule& rule) { return rule.rule == "ProfilerReport"; });
-  bool judged = false;
+  bool judged = false, named = false;
   for (const JudgedRule& rule : rules) {
     const bool report = rule.rule == "ProfilerReport";
     judged |= (report || !divides) && (rule.kind == "clear" || rule.kind == "finding");
-    // The report counts what others found, and finds nothing itself.
-    if (rule.status == "IssuesFound" && !report) ++hours.issues;
+    const bool found = rule.status == "IssuesFound";
+    if (found && !report) ++hours.issues;
+    named |= found && report;
     if (!report || hours.judged_seconds) continue;
     hours.price = rule.price;
     AddBudget(rule.verdict, hours);
   }
+  // The report repeats what others found; alone it has named a cause that no other rule looks for.
+  if (hours.issues == 0 && named) hours.issues = 1;
   hours.verdict = hours.issues > 0 ? "issues" : judged ? "none" : "unknown";
 }
 

@@ -57,7 +57,7 @@ TEST_P(Stages, RankTheirOwnCauseFirst) {
   Job job = Make(GetParam().host, GetParam().phase, GetParam().percent);
   AddThread(job, GetParam().thread);
   const Verdict verdict = Judge(kRule, job).verdict;
-  EXPECT_EQ(verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding);
   const Json& budget = verdict.evidence["budget"];
   ASSERT_GE(budget.size(), 2u) << Dump(verdict.evidence);
   EXPECT_EQ(budget[0]["cause"], "busy");
@@ -88,6 +88,7 @@ TEST(ProfilerReport, SaysHowMuchAndWhatToGain) {
 TEST(ProfilerReport, FindsNothingWrongWithAHealthyJob) {
   const Verdict verdict = Judge(kRule, Make({0, 98, 60, 20, 1}, Phase::kForward, 30)).verdict;
   EXPECT_NE(verdict.sentence.find("no bottleneck found"), std::string::npos) << verdict.sentence;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear);
 }
 
 TEST(ProfilerReport, GoesByTheHostWithoutSteps) {
@@ -130,6 +131,7 @@ TEST(ProfilerReport, StepsThatTellOfNoWaitAreUnknown) {
             "nothing explains, "
             "75.0 %.");
   EXPECT_EQ(verdict.evidence["budget"][1]["advice"], AdviceOf(Cause::kUnknown, true));
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear) << "nobody knows whether it is a loss";
 }
 
 TEST(ProfilerReport, TellsWhatItCosts) {

@@ -61,6 +61,16 @@ TEST_F(SummingUp, GoesByTheTurnThatARuleHadJustNow) {
   EXPECT_EQ(Summed(fires).share, 0.75);
 }
 
+// The diagnosis has named a cause.
+TEST_F(SummingUp, WhatTheReportFoundStaysWhereNoOtherRuleFired) {
+  Verdict verdict;
+  verdict.kind = VerdictKind::kFinding;
+  verdict.sentence = "Most was lost to copies to the GPU, 81.2 %.";
+  SumUp(Others({}), verdict);
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding);
+  EXPECT_EQ(verdict.sentence, "Most was lost to copies to the GPU, 81.2 %.");
+}
+
 // A missing verdict, or one with other members, counts as inactive.
 TEST_F(SummingUp, AVerdictThatSaysNothingIsNotActive) {
   Store(kGpuRule, Json::object());

@@ -42,6 +42,7 @@ function runSeconds(job: JobItem): string {
 
 function Issues({ job }: { readonly job: JobItem }) {
   const names = job.rules_in_trouble.filter((name) => name !== kReport);
+  if (names.length === 0 && job.verdict === "issues") names.push("bottleneck");
   if (names.length === 0) return <span class="faint">{job.verdict === "unknown" ? "not judged" : "no issues"}</span>;
   return (
     <span class="issues tone-amber" title={names.join(", ")}>

@@ -64,6 +64,17 @@ TEST_F(SumJobTest, AJudgedJobIsHeldJudgedBusyAndLost) {
   EXPECT_FALSE(hours.sentence.empty());
 }
 
+// A cause that no other rule looks for is one issue of the job, here as in its report.
+TEST_F(SumJobTest, ANamedCauseIsAnIssueWithoutAnotherRule) {
+  const std::int64_t job_id = Judge(MakeJob(SixteenGpus()), true);
+  Run("update rule_states s set status = 'NoIssuesFound' from rule_configs c where c.job_id = "
+      "s.job_id and c.rule_config_id = s.rule_config_id and c.rule <> 'ProfilerReport'");
+  const JobHours hours = Sum(job_id);
+  EXPECT_EQ(hours.verdict, "issues");
+  EXPECT_EQ(hours.issues, 1);
+  EXPECT_EQ(Gather().verdict, JobVerdict::kIssues);
+}
+
 TEST_F(SumJobTest, ARunningJobIsSummedUpAgainAndASettledOneIsNot) {
   const std::int64_t job_id = Judge(MakeJob(SixteenGpus()), false);
   JobHours hours = Sum(job_id, false);
