@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kLeastSteps = 20;  // fewer say little
+constexpr std::int64_t kLeastSteps = 20;  // fewer are told as few
 constexpr double kHour = 3600;
 // A wait of the host is told beside what of it reached the GPU where it is at least so much of a
 // step, and at most half of it did.
@@ -50,8 +50,10 @@ std::optional<Cause> Diagnosis::Bottleneck() const {
   return std::nullopt;
 }
 
-bool Diagnosis::StepsSeen() const {
-  return steps.steps() >= kLeastSteps;
+// Few steps are steps: the budget goes by their phases, but it may be another one with more of them.
+std::string_view Diagnosis::Confidence() const {
+  if (ranks == 0) return "host only";
+  return steps.steps() < kLeastSteps ? "few steps" : "steps seen";
 }
 
 double Diagnosis::Percent(Cause cause) const {
@@ -115,7 +117,7 @@ std::string_view Diagnosis::Advice(Cause cause) const {
     return gpus ? kFullCoresAdvice : kFullCoresWithoutGpuAdvice;
   }
   if (cause == Cause::kPreprocessing && !gpus) return kWithoutGpuAdvice;
-  return AdviceOf(cause, StepsSeen() && NamedShare() > 0);
+  return AdviceOf(cause, NamedShare() > 0);
 }
 
 Json Diagnosis::Row(Cause cause) const {
@@ -144,9 +146,9 @@ Json Diagnosis::Evidence() const {
                    {"steps", steps.steps()},
                    {"ranks", ranks},
                    {"nodes", nodes},
-                   {"confidence", StepsSeen() ? "steps seen" : "host only"},
+                   {"confidence", Confidence()},
                    {"clock", gpu_clock ? "gpu" : "host"},
-                   {"named_share", StepsSeen() ? Json(NamedShare()) : Json()},
+                   {"named_share", steps.steps() > 0 ? Json(NamedShare()) : Json()},
                    {"missing", missing},
                    {"budget", std::move(rows)}};
   evidence["windows"] = windows.any() || !windows.unused.empty() ? ToJson(windows) : Json();

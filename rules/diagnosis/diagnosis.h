@@ -42,11 +42,11 @@ struct Diagnosis {
   std::vector<Cause> Ranked() const;
   // The largest cause that is named and can be acted on; time that nothing explains may be no loss.
   std::optional<Cause> Bottleneck() const;
-  bool StepsSeen() const;
   std::string Sentence() const;
   Json Evidence() const;
 
  private:
+  std::string_view Confidence() const;
   double Percent(Cause cause) const;
   std::string Named(Cause cause) const;
   std::string Remarks() const;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gainOf, groundOf, headlineOf } from "../src/job/overview/words";
+import { gainOf, groundOf, headlineOf, seenBy } from "../src/job/overview/words";
 import { namedCauses, outsideOf, stagesOf } from "../src/job/overview/stages";
 import { shownParts } from "../src/job/overview/parts";
 import { rankRemarks } from "../src/job/overview/rank_remarks";
@@ -27,6 +27,12 @@ test("a diagnosis says by whose clock, and how much of the steps has a name", ()
   assert.equal(groundOf(found({ clock: "gpu" })), "Idle time of the GPUs is measured by the GPU’s own clock. Phases with a name cover 98 % of the step time.");
   assert.equal(groundOf(found({ unit: "rank_seconds", named_share: null })), "Measured by the host’s clock.");
   assert.equal(groundOf({} as Diagnosis), "");
+});
+
+test("a diagnosis of few steps says how many there were, not that there were none", () => {
+  assert.equal(seenBy(found({ confidence: "host only", steps: 0 })), "Seen from the hosts only: no steps were reported.");
+  assert.equal(seenBy(found({ confidence: "few steps", steps: 14 })), "Seen by the phases of 14 steps after the first: too few to be sure, 20 are needed.");
+  assert.equal(seenBy(found({ confidence: "steps seen", steps: 400 })), "Seen by the phases of the steps.");
 });
 
 const ranks = (...facts: Readonly<Record<string, unknown>>[]) => ({ ranks: facts.map((each, rank) => ({ rank, node: "n", facts: each })) }) as unknown as Job;

@@ -1,5 +1,6 @@
 #include "core/base/json_members.h"
 #include "core/base/text.h"
+#include "rules/engine/sentence.h"
 #include "server/report/page/sections.h"
 #include "server/report/picture/pictures.h"
 #include "server/report/picture/svg.h"
@@ -56,6 +57,19 @@ Markup Advice(const OrderedJson& budget, double threshold) {
   return list.empty() ? Markup() : Element("ol", {{"class", "advice"}}, list);
 }
 
+// What the budget was judged by.
+std::string Judges(const OrderedJson& diagnosis) {
+  const std::string confidence = TextOf(diagnosis, "confidence");
+  if (confidence == "host only") return "what the hosts showed: no steps were seen";
+  if (confidence != "few steps") return "the phases of the steps and what the hosts showed";
+  const auto steps = diagnosis.find("steps");
+  const std::int64_t seen = steps != diagnosis.end() && steps->is_number() ? steps->get<int>() : 0;
+  return Format(
+      "the phases of {} after the first of each rank and what the hosts showed; fewer than 20 steps "
+      "are too few to be sure",
+      CountText(seen, "step"));
+}
+
 std::string Ground(const OrderedJson& diagnosis) {
   const auto seconds = diagnosis.find("total_seconds");
   if (seconds == diagnosis.end() || !seconds->is_number()) return "";
@@ -63,9 +77,7 @@ std::string Ground(const OrderedJson& diagnosis) {
   return Format("The rows add up to {} of {}. Judged by {}.",
                 FormatDuration(seconds->get<double>()),
                 gpus ? "all GPUs together" : "the steps of all ranks together",
-                TextOf(diagnosis, "confidence") == "host only"
-                    ? "what the hosts showed: no steps were seen"
-                    : "the phases of the steps and what the hosts showed");
+                Judges(diagnosis));
 }
 
 // By whose clock the time was divided, and how much of the steps is told by name.

@@ -32,7 +32,7 @@ const cause = (name, words, share, more = {}) => ({ cause: name, words, seconds:
 /** A diagnosis that finds most of the time lost to preprocessing. */
 export const sampleDiagnosis = {
   sentence: "The steps were computing 26.0 % of 120 rank seconds; most was lost to preprocessing, 63.0 %.",
-  unit: "rank_seconds", total_seconds: 120, confidence: "steps seen", threshold: 10,
+  unit: "rank_seconds", total_seconds: 120, confidence: "steps seen", steps: 400, threshold: 10,
   clock: "host", named_share: 0.98, missing: [], parts: { initialisation: 12, training: 96, evaluation: 8, finalisation: 4 },
   budget: [
     cause("busy", "busy", 0.26),

@@ -99,6 +99,25 @@ TEST(ProfilerReport, GoesByTheHostWithoutSteps) {
   EXPECT_EQ(verdict.evidence["confidence"], "host only");
 }
 
+// Few steps are no reason to say that there were none, nor to ask for the phases that they told.
+TEST(ProfilerReport, TellsFewStepsFromNone) {
+  Scenario scenario;
+  scenario.gpus = 0;
+  scenario.stretches = {{60, 0, kQuiet}};
+  scenario.ranks = {{2s, 15, 1s, 0, 0}};
+  Job job = MakeJob(scenario);
+  for (Step& step : job.ranks[0].steps) {
+    step.phases = {};
+    step.phases[static_cast<std::size_t>(Phase::kForward)] = step.wall / 4;
+  }
+  const Json evidence = Judge(kRule, job).verdict.evidence;
+  EXPECT_EQ(evidence["confidence"], "few steps");
+  EXPECT_EQ(evidence["steps"], 14);
+  EXPECT_EQ(evidence["budget"][1]["cause"], "unknown");
+  EXPECT_EQ(evidence["budget"][1]["advice"], AdviceOf(Cause::kUnknown, true));
+  EXPECT_NEAR(evidence["named_share"].get<double>(), 0.25, 0.01);
+}
+
 // What is before the first step, and behind the last, is told apart and blamed for nothing.
 TEST(ProfilerReport, RanksTheCausesOfTheTrainingAlone) {
   Scenario scenario;  // 5 minutes until the first step, and 2 in which a trace is written

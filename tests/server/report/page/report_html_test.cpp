@@ -88,6 +88,18 @@ TEST_F(HtmlTest, AllRulesButTheOneThatSumsUpAreCounted) {
   EXPECT_NE(html.find("Its numbers stand in <a href=\"#usage\">System usage</a>."), html.npos);
 }
 
+TEST_F(HtmlTest, FewStepsAreNotNone) {
+  Judge(MakeJob(SixteenGpus()), true);
+  Report report = Gather();
+  report.diagnosis["confidence"] = "few steps";
+  report.diagnosis["steps"] = 14;
+  const std::string html = ToHtml(report);
+  EXPECT_NE(html.find("Judged by the phases of 14 steps after the first of each rank and what the "
+                      "hosts showed; fewer than 20 steps are too few to be sure."),
+            html.npos);
+  EXPECT_EQ(html.find("no steps were seen"), html.npos);
+}
+
 TEST(RulePicture, OfTheTimeToTheFirstStepShowsWhatIsAllowed) {
   const auto picture = [](double seconds) {
     RuleSection rule;

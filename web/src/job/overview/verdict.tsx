@@ -4,7 +4,7 @@ import { kReport } from "../../status";
 import { tabLink, useWatched } from "../head";
 import { StagePicture } from "./stage_picture";
 import { evidenceOf, namedCauses } from "./stages";
-import { capital, gainOf, groundOf, headlineOf } from "./words";
+import { capital, gainOf, groundOf, headlineOf, seenBy } from "./words";
 
 // The verdict comes before everything else: what holds the job up in a sentence, what to do, what it would gain, and the
 // picture of the stages.
@@ -78,7 +78,6 @@ export function Verdict({ job }: { readonly job: Job }) {
   const running = job.ended_us === null;
   const named = namedCauses(found);
   const ground = groundOf(found);
-  const seen = found.confidence === "host only" ? "Seen from the hosts only: no steps were reported." : "Seen by the phases of the steps.";
   return (
     <section class={cardOf(watched)} aria-labelledby="diagnosis-title">
       <h2 id="diagnosis-title">{headlineOf(found, running)}</h2>
@@ -93,7 +92,7 @@ export function Verdict({ job }: { readonly job: Job }) {
           ))}
         </ul>
         <p class="diagnosis-sentence">{found.sentence}</p>
-        <p class="faint">{[seen, ground].filter(Boolean).join(" ")}</p>
+        <p class="faint">{[seenBy(found), ground].filter(Boolean).join(" ")}</p>
       </details>
       <Missing sentences={found.missing ?? []} />
     </section>

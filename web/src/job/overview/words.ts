@@ -1,4 +1,4 @@
-import { share } from "../../format";
+import { plural, share } from "../../format";
 import type { Cause, Diagnosis } from "../../model";
 import { namedCauses } from "./stages";
 
@@ -21,6 +21,13 @@ export function headlineOf(found: Diagnosis, running: boolean): string {
 /** What doing away with the cause could gain at most. */
 export function gainOf({ speed_up }: Cause): string {
   return speed_up === null ? "" : `Without this time the training would be up to ${speed_up.toFixed(speed_up < 1.15 ? 2 : 1)} times as fast.`;
+}
+
+/** What the time was divided by. */
+export function seenBy({ confidence, steps }: Diagnosis): string {
+  if (confidence === "host only") return "Seen from the hosts only: no steps were reported.";
+  if (confidence === "steps seen") return "Seen by the phases of the steps.";
+  return `Seen by the phases of ${plural(steps, "step")} after the first: too few to be sure, 20 are needed.`;
 }
 
 /** By whose clock the time was divided, and how much of the steps is told by name. */
