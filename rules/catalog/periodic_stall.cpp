@@ -29,6 +29,7 @@ constexpr Param kParams[] = {
 };
 constexpr std::int64_t kLeastSteps = 100;  // steps before there is a verdict
 constexpr double kLeastCost = 0.01;        // part of the time; a rhythm that costs less is no issue
+constexpr std::int64_t kFew = 2;           // times the slow steps that a rhythm needs
 constexpr std::size_t kMostShown = 64;     // ranks in the evidence
 constexpr std::size_t kMostRhythms = 3;    // rhythms of each rank
 // Phases that a step of many batches has once: a job that accumulates gradients over batches is not
@@ -134,6 +135,7 @@ class StallFold : public FieldsFold<StallFold> {
   int CoresOf(std::string_view name) const;
   void Trigger(int number, Rank& rank, const Rhythm& beaten);
   std::string Describe(int number, const Rank& rank, const Rhythm& rhythm) const;
+  std::string WithoutRhythm(int number, const Rank& rank) const;
   std::string Sentence(const RankRow& row) const;
   Json Evidence() const;
 
@@ -198,14 +200,24 @@ std::string StallFold::Describe(int number, const Rank& rank, const Rhythm& rhyt
       Grouped(rhythm.beats), rhythm.Cost() * 100, GrewText(rhythm));
 }
 
+// Few slow steps may well be the first of a rhythm: a rhythm needs one more than the repeats, and
+// other slow steps may lie between its own.
+std::string StallFold::WithoutRhythm(int number, const Rank& rank) const {
+  const std::int64_t slow = rank.stalls.rhythms().runs();
+  const std::string what =
+      Format("of {} steps of rank {} {} longer than {:g} times its usual {}",
+             Grouped(rank.stalls.steps()), number, slow == 1 ? "was" : "were", limits_.factor,
+             StepText(rank.stalls.Usual()));
+  if (slow == 0) return Format("None {}.", what);
+  const bool few = slow <= kFew * (limits_.min_repeats + 1);
+  return Format("{} {}: {}.", Grouped(slow), what,
+                few ? "too few to know whether they have a rhythm" : "they have no rhythm");
+}
+
 std::string StallFold::Sentence(const RankRow& row) const {
   const auto& [number, rank] = row;
   const Rhythm* main = rank.Main();
-  if (main == nullptr) {
-    return Format("{} of {} steps of rank {}, longer than {:g} times its usual {}, have no rhythm.",
-                  Grouped(rank.stalls.rhythms().runs()), Grouped(rank.stalls.steps()), number,
-                  limits_.factor, StepText(rank.stalls.Usual()));
-  }
+  if (main == nullptr) return WithoutRhythm(number, rank);
   std::string text = Describe(number, rank, *main);
   const unsigned signs = main->Signs();
   if (signs > HostActivity::kSeen) {

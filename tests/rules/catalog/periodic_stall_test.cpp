@@ -78,6 +78,22 @@ TEST(PeriodicStall, NamesTheLoaderWhereTheSlowStepsWaitForBatches) {
   EXPECT_EQ(advice.find("log less"), std::string::npos) << advice;
 }
 
+// A callback each 50 steps of 276: five of them may be a rhythm, and may be chance.
+TEST(PeriodicStall, DoesNotDenyARhythmOfWhichItHasSeenTooLittle) {
+  const auto few = Judge(kRule, Stalling(276, Every(50, 1500ms))).verdict;
+  EXPECT_EQ(few.kind, VerdictKind::kClear);
+  EXPECT_TRUE(few.sentence.starts_with("5 of 276 steps of rank 0 were longer than 1.5 times"));
+  EXPECT_TRUE(few.sentence.ends_with(": too few to know whether they have a rhythm."))
+      << few.sentence;
+  const auto none = Judge(kRule, Stalling(276, Every(1000, 1s))).verdict;
+  EXPECT_TRUE(none.sentence.starts_with("None of 276 steps of rank 0 were longer")) << none.sentence;
+  const auto chance = [](std::int64_t, auto& random) {
+    return random() % 50 == 0 ? More{1s, Phase::kCallback} : More{};
+  };
+  const auto many = Judge(kRule, Stalling(2000, chance)).verdict;
+  EXPECT_TRUE(many.sentence.ends_with(": they have no rhythm.")) << many.sentence;
+}
+
 TEST(PeriodicStall, NeedsAsManyRepeatsAsAsked) {
   const Job job = Stalling(640, Every(100, 2s));  // six of them: five repeats
   EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kFinding);
