@@ -71,6 +71,7 @@ class StalledFold : public FieldsFold<StalledFold> {
     state.Added("evaluations", evaluations_, [] { return Evaluation(); });
     state.Added("evaluated", evaluated_);
     state.Added("active", active_);
+    state.Added("halted", halted_);
     state("scanned", scanned_);
     state("fired", fired_);
     state("longest_s", longest_s_);
@@ -101,6 +102,7 @@ class StalledFold : public FieldsFold<StalledFold> {
   std::optional<Time> first_, last_, stepped_;
   Evaluations evaluations_;  // by the device of the rank
   bool evaluated_ = false, active_ = false;
+  bool halted_ = false;  // no step ended between a stall and the newest sample
   std::optional<Time> scanned_, fired_;
   // Seconds of the longest pause; of stalls that are over; of those that minutes have which are not
   // over.
@@ -191,7 +193,7 @@ void StalledFold::Scan(Time at) {
   });
   scanned_ = at;
   open_s_ = 0;
-  active_ = false;
+  active_ = halted_ = false;
   if (!last_) return;
   Time alive = *last_;
   for (const auto& [minute, window] : windows_.open()) {
@@ -199,8 +201,9 @@ void StalledFold::Scan(Time at) {
     if (from < at) alive = Walk(from, window, alive, std::min(at, from + 59s + 999'999us), open_s_);
   }
   const Time until = ended_ ? std::min(at, *ended_) : at;
-  active_ = until > alive && Pause(alive, until);
-  if (active_) open_s_ += ToSeconds(until - alive);
+  halted_ = until > alive && Pause(alive, until);
+  if (halted_) open_s_ += ToSeconds(until - alive);
+  active_ = halted_ && !ended_;  // processes that ended hang no more
 }
 
 Time StalledFold::NextCheck(Time at) const {
@@ -261,6 +264,7 @@ Verdict StalledFold::Judge() const {
   verdict.share = std::clamp((stalled_s_ + open_s_) / std::max(watched, 1e-9), 0.0, 1.0);
   verdict.severity = SeverityOfLoss(verdict.share);
   if (verdict.active) verdict.sentence += " It goes on.";
+  if (halted_ && ended_) verdict.sentence += " The processes ended without another step.";
   return verdict;
 }
 

@@ -5,12 +5,14 @@
 
 #include "core/base/text.h"
 #include "rules/diagnosis/budget.h"
+#include "rules/engine/sentence.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kLeastSteps = 20;  // fewer are told as few
 constexpr double kHour = 3600;
+constexpr Duration kLongEnd = 1min;  // shorter ones are not told
 // A wait of the host is told beside what of it reached the GPU where it is at least so much of a
 // step, and at most half of it did.
 constexpr double kLargeWait = 10, kReached = 0.5;
@@ -75,9 +77,18 @@ std::string Diagnosis::WaitsThatCostNothing() const {
       waits, lost);
 }
 
+// A job that ends its work, and one that hangs, look alike after the newest step.
+std::string Diagnosis::NotCounted() const {
+  const Duration job =
+      parts.initialisation + parts.training + parts.evaluation + parts.finalisation;
+  const bool is_long = ToSeconds(parts.finalisation) * 100 > threshold * ToSeconds(job);
+  if (parts.finalisation < kLongEnd || !is_long) return "";
+  return Format(" The {} after the newest step are not counted.", LengthText(parts.finalisation));
+}
+
 std::string Diagnosis::Remarks() const {
   const std::string said = SentenceOf(windows);
-  return WaitsThatCostNothing() + (said.empty() ? "" : " " + said);
+  return WaitsThatCostNothing() + (said.empty() ? "" : " " + said) + NotCounted();
 }
 
 std::string Diagnosis::Sentence() const {

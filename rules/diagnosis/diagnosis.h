@@ -51,6 +51,7 @@ struct Diagnosis {
   std::string Named(Cause cause) const;
   std::string Remarks() const;
   std::string WaitsThatCostNothing() const;
+  std::string NotCounted() const;
   double NamedShare() const;
   std::string_view Advice(Cause cause) const;
   void AddGain(Cause cause, Json& row) const;

@@ -151,6 +151,9 @@ JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
   if (job.started_us) facts.started = Bounded(*job.started_us);
   for (const RankRow& rank : ranks) {
     facts.ranks.push_back(RankFactsOf(rank, names));
+    // A process that was killed tells no end: it has ended with the job.
+    auto& ended = facts.ranks.back().ended;
+    if (!ended && job.ended_us) ended = Bounded(*job.ended_us);
     const Time seen = Bounded(rank.first_seen_us);
     facts.first_rank = std::min(facts.first_rank.value_or(seen), seen);
   }

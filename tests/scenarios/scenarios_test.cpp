@@ -193,6 +193,7 @@ TEST_P(Scenarios, SayWhatTheTableSays) {
   const std::string cause = live.Cause();
   const bool named = !cause.empty() && cause != kNoBottleneck && cause != "unknown";
   EXPECT_EQ(report == RuleStatus::kIssuesFound, named || !issues.empty());
+  EXPECT_EQ(live.rules.at("StalledTraining").verdict["active"], false) << "the job has ended";
   for (const std::string& rule : issues) {
     EXPECT_LE(live.rules.at(rule).verdict["share"].get<double>(), expected.most_share) << rule;
   }

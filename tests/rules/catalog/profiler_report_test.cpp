@@ -132,6 +132,8 @@ TEST(ProfilerReport, RanksTheCausesOfTheTrainingAlone) {
   EXPECT_NEAR(parts["initialisation"].get<double>(), 300, 3);
   EXPECT_NEAR(parts["training"].get<double>(), 290, 3);
   EXPECT_NEAR(parts["finalisation"].get<double>(), 130, 4);
+  EXPECT_TRUE(verdict.sentence.ends_with(" The 2 min after the newest step are not counted."))
+      << verdict.sentence;
 }
 
 TEST(ProfilerReport, DividesStepTimeWithoutAGpu) {

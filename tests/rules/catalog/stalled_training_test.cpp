@@ -31,6 +31,16 @@ TEST(StalledTraining, FiresWhileNoStepComes) {
   EXPECT_EQ(outcome.verdict.fired, outcome.findings[0].from + 5min);
 }
 
+TEST(StalledTraining, IsOverWhenTheProcessesHaveEnded) {
+  Job job = Pausing(0s, 0);
+  job.facts.ranks[0].ended = job.origin + 1h;
+  const auto verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding) << verdict.sentence;
+  EXPECT_FALSE(verdict.active);
+  EXPECT_TRUE(verdict.sentence.ends_with(" The processes ended without another step."))
+      << verdict.sentence;
+}
+
 TEST(StalledTraining, IsOverWhenStepsComeAgain) {
   const auto outcome = Judge(kRule, Pausing(20min));
   EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
