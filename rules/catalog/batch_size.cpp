@@ -54,12 +54,17 @@ class BatchFold : public DeviceFold<BatchFold, Gpu> {
         window_(params.Samples("window")),
         windows_(kMetrics, window_) {}
 
+  void Observe(const StepView& steps) override {
+    DeviceFold::Observe(steps);
+    training_.Observe(steps);
+  }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
 
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
+    state.Added("training", training_);
     state("windows", windows_);
     state("gpus", devices_, [] { return Gpu(); });
     state("scans", scans_);
@@ -87,12 +92,13 @@ class BatchFold : public DeviceFold<BatchFold, Gpu> {
   std::int64_t window_;
 
   DeviceWindows windows_;
+  TrainingTime training_;
   std::int64_t reserved_ = 0;    // scans of a GPU that could not be judged; see ScanGpu
   double reserved_percent_ = 0;  // allocated memory at the last of these scans
 };
 
 void BatchFold::Observe(const TickView& ticks) {
-  windows_.Observe(ticks, start_);
+  windows_.Observe(ticks, start_, &training_);
   if (ticks.first < ticks.end) scans_.Saw(ticks.At(ticks.first));
 }
 
@@ -105,6 +111,7 @@ void BatchFold::Scan(Time at) {
     if (!start_.IsOver(subject.node) || cpu == nullptr || gpu == nullptr || memory == nullptr) {
       continue;
     }
+    if (training_.IsBehind(gpu->last, facts_.interval)) continue;
     ScanGpu(subject, *memory, {cpu->P(95), gpu->P(95), memory->P(95)}, 1 - gpu->P(50) / 100);
   }
   scans_.End();
@@ -116,7 +123,7 @@ Time BatchFold::NextTrigger(Time at) const {
   for (const auto& [subject, gpu] : windows_.Of(kGpu)) {
     const auto* cpu = windows_.Find(kCpu, {subject.node, ""});
     const auto* memory = windows_.Find(kMemory, subject);
-    if (!start_.IsOver(subject.node)) {
+    if (!start_.IsOver(subject.node) || training_.IsBehind(gpu.last, facts_.interval)) {
       lacking = 1;
       continue;
     }
@@ -196,7 +203,7 @@ RuleType BatchSize() {
           "Raise the batch size until the GPU's memory is used, or train on a smaller machine.",
       .params = kParams,
       .metrics = kMetrics,
-      .steps = StepNeed::kFirst,
+      .steps = StepNeed::kAllThereAre,
       .make = MakeFold<BatchFold>,
   };
 }

@@ -59,7 +59,7 @@ RuleType CpuBottleneck() {
           "core.",
       .params = kParams,
       .metrics = kMetrics,
-      .steps = StepNeed::kFirst,
+      .steps = StepNeed::kAllThereAre,
       .make = MakeFold<CpuFold>,
   };
 }

@@ -77,7 +77,7 @@ RuleType IoBottleneck() {
           "(local disks, memory).",
       .params = kParams,
       .metrics = kMetrics,
-      .steps = StepNeed::kFirst,
+      .steps = StepNeed::kAllThereAre,
       .make = MakeFold<IoFold>,
   };
 }

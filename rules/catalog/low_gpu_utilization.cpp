@@ -56,12 +56,17 @@ class LowGpu : public DeviceFold<LowGpu, Gpu> {
         window_(params.Samples("window")),
         windows_(kMetrics, window_) {}
 
+  void Observe(const StepView& steps) override {
+    DeviceFold::Observe(steps);
+    training_.Observe(steps);
+  }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
 
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
+    state.Added("training", training_);
     state("windows", windows_);
     state("gpus", devices_, [] { return Gpu(); });
     state("scans", scans_);
@@ -89,19 +94,19 @@ class LowGpu : public DeviceFold<LowGpu, Gpu> {
   std::int64_t window_;
 
   DeviceWindows windows_;
+  TrainingTime training_;
 };
 
 void LowGpu::Observe(const TickView& ticks) {
-  windows_.Observe(ticks, start_);
+  windows_.Observe(ticks, start_, &training_);
   if (ticks.first < ticks.end) scans_.Saw(ticks.At(ticks.first));
 }
 
 void LowGpu::Scan(Time at) {
   scans_.Begin(at);
   for (const auto& [subject, window] : windows_.Of(0)) {
-    if (start_.IsOver(subject.node) && windows_.Full(0, subject) != nullptr) {
-      ScanGpu(subject, window);
-    }
+    if (!start_.IsOver(subject.node) || windows_.Full(0, subject) == nullptr) continue;
+    if (!training_.IsBehind(window.last, facts_.interval)) ScanGpu(subject, window);
   }
   scans_.End();
   windows_.EndScan();
@@ -110,7 +115,7 @@ void LowGpu::Scan(Time at) {
 Time LowGpu::NextTrigger(Time at) const {
   auto lacking = static_cast<std::size_t>(window_);
   for (const auto& [subject, window] : windows_.Of(0)) {
-    if (!start_.IsOver(subject.node)) {
+    if (!start_.IsOver(subject.node) || training_.IsBehind(window.last, facts_.interval)) {
       lacking = 1;
       continue;
     }
@@ -201,7 +206,7 @@ RuleType LowGpuUtilization() {
           "calls that block, or use fewer or smaller GPUs.",
       .params = kParams,
       .metrics = kMetrics,
-      .steps = StepNeed::kFirst,
+      .steps = StepNeed::kAllThereAre,
       .make = MakeFold<LowGpu>,
   };
 }

@@ -172,7 +172,7 @@ RuleType NetworkBottleneck() {
           "of it on one node only.",
       .params = kParams,
       .metrics = kMetrics,
-      .steps = StepNeed::kFirst,
+      .steps = StepNeed::kAllThereAre,
       .make = MakeFold<NetworkFold>,
   };
 }

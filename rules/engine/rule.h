@@ -170,8 +170,9 @@ class Fold {
   virtual Status Load(std::string_view state) = 0;
 };
 
-// The steps that a rule is shown: none, at least the first ones of each rank, or all of them.
-enum class StepNeed { kNone, kFirst, kAll };
+// The steps that a rule is shown: none, at least the first ones of each rank, or all of them; it can
+// judge without steps, or cannot.
+enum class StepNeed { kNone, kFirst, kAllThereAre, kAll };
 
 // The part of a job's data that a rule is shown.
 struct Needs {

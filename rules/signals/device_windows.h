@@ -8,6 +8,7 @@
 
 #include "rules/engine/state.h"
 #include "rules/signals/initialisation.h"
+#include "rules/signals/training_time.h"
 #include "rules/stats/statistics.h"
 
 namespace stepscope {
@@ -34,8 +35,9 @@ class DeviceWindows {
   DeviceWindows(std::span<const std::string_view> metrics, std::int64_t window)
       : metrics_(metrics), window_(static_cast<std::size_t>(window)), windows_(metrics.size()) {}
 
-  // Shows each tick to `start`, too.
-  void Observe(const TickView& ticks, Initialisation& start);
+  // Shows each tick to `start`, too. Samples of before the first step of a new start are forgotten
+  // where `training` is given.
+  void Observe(const TickView& ticks, Initialisation& start, TrainingTime* training = nullptr);
   void EndScan();
 
   const ByDevice& Of(std::size_t metric) const { return windows_[metric]; }

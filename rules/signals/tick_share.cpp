@@ -30,6 +30,10 @@ TickShare::Counts TickShare::Total(Counts Node::*which) const {
 }
 
 void TickShare::Scan(Time at) {
+  for (auto& [name, node] : nodes_) {
+    const bool stepped = node.behind_to && !training_.IsBehind(*node.behind_to, facts_.interval);
+    if (stepped) node.TakeBehind();
+  }
   const Counts total = Total(&Node::all), recent = Total(&Node::recent);
   const bool judges = total.judged >= kLeastJudged && recent.judged > 0;
   const bool fires = judges && total.Share() > threshold_;

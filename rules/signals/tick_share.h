@@ -1,13 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rules/engine/finding_track.h"
 #include "rules/engine/state.h"
 #include "rules/signals/initialisation.h"
+#include "rules/signals/training_time.h"
 
 namespace stepscope {
 
@@ -29,7 +32,10 @@ class TickShare : public FieldsFold<TickShare> {
   TickShare(const Params& params, const JobFacts& facts, Words words);
 
   using Fold::Observe;
-  void Observe(const StepView& steps) override { start_.Observe(steps); }
+  void Observe(const StepView& steps) override {
+    start_.Observe(steps);
+    training_.Observe(steps);
+  }
   void Scan(Time at) override;
   Time NextCheck(Time at) const override;
   void ScanEarly(Time at) override {
@@ -42,6 +48,7 @@ class TickShare : public FieldsFold<TickShare> {
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
+    state.Added("training", training_);
     state("findings", findings_);
     state("nodes", nodes_, [] { return Node(); });
     state("scans", scans_);
@@ -60,7 +67,11 @@ class TickShare : public FieldsFold<TickShare> {
     for (std::size_t row = ticks.first; row < ticks.end; ++row) {
       const Time at = ticks.At(row);
       if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
-      if (const std::optional<double> lost = lost_part(row)) node.Add(at, *lost);
+      const std::optional<double> lost = lost_part(row);
+      if (!lost) continue;
+      const bool behind = training_.IsBehind(at, facts_.interval);
+      if (!behind) node.TakeBehind();
+      node.Add(at, *lost, behind);
     }
   }
 
@@ -86,15 +97,30 @@ class TickShare : public FieldsFold<TickShare> {
     Counts all, recent, finding;   // counts of the job; since the last scan; of the newest finding
     std::optional<Time> from, to;  // first and last judged tick since the last scan
     double lost = 0;               // parts of its GPUs that idled in bottlenecks, summed over ticks
+    // Ticks after the newest step, which are judged once another one has ended.
+    Counts behind;
+    std::optional<Time> behind_from, behind_to;
+    double behind_lost = 0;
 
-    void Add(Time at, double lost_now) {
-      for (Counts* counts : {&all, &recent}) {
-        ++counts->judged;
-        counts->bottleneck += lost_now > 0 ? 1 : 0;
-      }
-      lost += lost_now;
-      if (!from) from = at;
-      to = at;
+    void Add(Time at, double lost_now, bool is_behind) {
+      const Counts one{.judged = 1, .bottleneck = lost_now > 0 ? 1 : 0};
+      (is_behind ? behind_lost : lost) += lost_now;
+      auto& first = is_behind ? behind_from : from;
+      if (!first) first = at;
+      (is_behind ? behind_to : to) = at;
+      if (is_behind) return behind.Add(one);
+      all.Add(one);
+      recent.Add(one);
+    }
+    void TakeBehind() {
+      if (!behind_from) return;
+      all.Add(behind);
+      recent.Add(behind);
+      lost += std::exchange(behind_lost, 0);
+      from = std::min(from.value_or(*behind_from), *behind_from);
+      to = std::max(to.value_or(*behind_to), *behind_to);
+      behind = {};
+      behind_from.reset(), behind_to.reset();
     }
     template <typename State>
     void Fields(State& state) {
@@ -103,6 +129,10 @@ class TickShare : public FieldsFold<TickShare> {
       state("finding", finding);
       state("from", from);
       state("to", to);
+      state.Added("behind", behind);
+      state.Added("behind_from", behind_from);
+      state.Added("behind_to", behind_to);
+      state.Added("behind_lost", behind_lost);
       state("lost", lost);
     }
   };
@@ -118,6 +148,7 @@ class TickShare : public FieldsFold<TickShare> {
   Words words_;
 
   Initialisation start_;
+  TrainingTime training_;
   FindingTrack findings_;
   std::map<std::string, Node, std::less<>> nodes_;
   std::int64_t scans_ = 0, triggers_ = 0;  // judged scans; scans in which the share was above

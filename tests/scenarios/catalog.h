@@ -24,7 +24,6 @@ struct Expected {
   // The rules whose verdict must be unknown.
   std::vector<std::string_view> unknown = {};
   JobStatus status = JobStatus::kCompleted;
-  double most_share = 1;       // greatest share of the judged time in which a rule may have fired
   std::string_view note = {};  // the reason, where the expectation is surprising
 };
 

@@ -194,9 +194,6 @@ TEST_P(Scenarios, SayWhatTheTableSays) {
   const bool named = !cause.empty() && cause != kNoBottleneck && cause != "unknown";
   EXPECT_EQ(report == RuleStatus::kIssuesFound, named || !issues.empty());
   EXPECT_EQ(live.rules.at("StalledTraining").verdict["active"], false) << "the job has ended";
-  for (const std::string& rule : issues) {
-    EXPECT_LE(live.rules.at(rule).verdict["share"].get<double>(), expected.most_share) << rule;
-  }
   for (const std::string_view rule : expected.unknown) {
     const RuleStateRow& row = live.rules.at(std::string(rule));
     EXPECT_EQ(row.verdict["kind"], "unknown") << rule << ": " << row.verdict["sentence"];

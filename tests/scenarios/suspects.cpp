@@ -225,7 +225,7 @@ const NamedScenario kSuspects[] = {
     {"stalled",
      "after 4 minutes no step ends any more",
      Stalled,
-     {kNoBottleneck, {"LowGPUUtilization", "StalledTraining"}}},
+     {kNoBottleneck, {"StalledTraining"}}},
     {"late-processes",
      "data is copied for 10 minutes before the processes begin",
      LateProcesses,

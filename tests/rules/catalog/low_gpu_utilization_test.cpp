@@ -56,6 +56,36 @@ TEST(LowGpuUtilization, NamesTheGpuAndItsNumbers) {
   EXPECT_EQ(outcome.findings[0].subject.device, "0");
 }
 
+// 5 minutes of steps that fill the GPU, and one minute in which the job saves its model.
+Scenario IdleAfterTheLastStep() {
+  Scenario scenario;
+  scenario.stretches = {{630, 97}, {120, 0, 98}};
+  scenario.ranks = {{5s, 3'100, 100ms}};
+  return scenario;
+}
+
+TEST(LowGpuUtilization, LeavesOutWhatFollowsTheLastStep) {
+  const Verdict verdict = Judge(kRule, MakeJob(IdleAfterTheLastStep())).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
+  Scenario later = IdleAfterTheLastStep();
+  later.stretches.push_back({700, 97});
+  Job goes_on = MakeJob(later);
+  Step step = goes_on.ranks[0].steps.back();
+  for (int i = 0; i < 3'000; ++i) {
+    step.start = goes_on.origin + 376s + i * 100ms;
+    ++step.number;
+    goes_on.ranks[0].steps.push_back(step);
+  }
+  const Verdict paused = Judge(kRule, goes_on).verdict;
+  EXPECT_EQ(paused.kind, VerdictKind::kFinding) << "between steps: " << paused.sentence;
+  std::int64_t number = 3'000;  // from a checkpoint
+  for (Step& each : goes_on.ranks[0].steps) {
+    if (each.start > goes_on.origin + 376s - 1ms) each.number = number++;
+  }
+  const Verdict again = Judge(kRule, goes_on).verdict;
+  EXPECT_EQ(again.kind, VerdictKind::kClear) << "started again: " << again.sentence;
+}
+
 TEST(LowGpuUtilization, IsClearForABusyGpu) {
   Scenario busy = Idle(3000, 1, 2);
   busy.stretches[0].gpu = 95;

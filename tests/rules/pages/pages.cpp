@@ -50,6 +50,9 @@ std::string StepsText(StepNeed need) {
     case StepNeed::kFirst:
       return "Steps are not needed; where a training process reports them, the first one ends the "
              "initialisation, which is not judged.\n";
+    case StepNeed::kAllThereAre:
+      return "Steps are not needed; where training processes report them, the time before the "
+             "first one and after the newest one is not judged.\n";
     case StepNeed::kAll:
       return "All steps of all ranks, with their phases.\n";
   }
