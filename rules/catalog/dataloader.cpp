@@ -94,7 +94,8 @@ class LoaderFold : public FieldsFold<LoaderFold> {
 
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
-  std::vector<Finding> TakeFindings() override;
+  void Scan(Time at) override;
+  std::vector<Finding> TakeFindings() override { return findings_.Take(); }
 
   template <typename State>
   void Fields(State& state) {
@@ -109,8 +110,7 @@ class LoaderFold : public FieldsFold<LoaderFold> {
   bool IsOutside(const NodeLoaders& node) const {
     return node.Percent() < least_ || node.Percent() > most_;
   }
-  double Waits(const std::string& name) const;
-  // When a rank of the node is judged as an issue; none when it never was.
+  // When a rank of the node became an issue; none while no rank is one.
   std::optional<Time> Since(const std::string& name) const;
   std::string Describe(const std::string& name, const NodeLoaders& node, double waits) const;
   std::string Advice(const NodeLoaders& node) const;
@@ -172,19 +172,18 @@ std::string LoaderFold::Describe(const std::string& name, const NodeLoaders& nod
 
 // A finding for each node outside of the range. Loaders stay the same for the whole job, so it
 // lasts from the load from which on the node is judged to the newest step.
-std::vector<Finding> LoaderFold::TakeFindings() {
+void LoaderFold::Scan(Time) {
   StepSums all;
   std::optional<Time> last;
   for (const auto& [number, rank] : ranks_) {
     all.Add(rank.sums);
     if (rank.last) last = std::max(last.value_or(*rank.last), *rank.last);
   }
-  if (!Judged() || last == told_) return findings_.Take();
+  if (!Judged() || last == told_) return;
   told_ = last;
   for (const auto& [name, node] : Nodes()) {
     if (IsOutside(node) && Since(name)) Trigger(name, node, all.Share(Phase::kData));
   }
-  return findings_.Take();
 }
 
 void LoaderFold::Trigger(const std::string& name, const NodeLoaders& node, double waits) {
@@ -197,22 +196,14 @@ void LoaderFold::Trigger(const std::string& name, const NodeLoaders& node, doubl
       {{"workers", node.workers}, {"cores", node.cores}, {"percent", node.Percent()}});
 }
 
-// The greatest share of a rank of the node.
-double LoaderFold::Waits(const std::string& name) const {
-  double most = 0;
-  for (const auto& [number, rank] : ranks_) {
-    if (rank.node == name) most = std::max(most, rank.Waits());
-  }
-  return most;
-}
-
 std::optional<Time> LoaderFold::Since(const std::string& name) const {
   std::optional<Time> since;
   bool has_ranks = false;
   for (const auto& [number, rank] : ranks_) {
     if (rank.node != name) continue;
     has_ranks = true;
-    const auto& each = strict_ ? rank.judged : rank.waited;
+    const bool waits = rank.Waits() >= kLeastWaits;  // in all of its steps so far
+    const auto each = strict_ ? rank.judged : waits ? rank.waited : std::nullopt;
     if (each) since = std::min(since.value_or(*each), *each);
   }
   return has_ranks || !strict_ ? since : Judged();
@@ -267,7 +258,7 @@ Verdict LoaderFold::Judge() const {
   if (!fires) return verdict;
   verdict.fired = Since(name);
   verdict.share = 1;
-  verdict.active = strict_ || Waits(name) >= kLeastWaits;
+  verdict.active = true;
   verdict.severity = SeverityOfLoss(all.Share(Phase::kData));
   verdict.evidence["advice"] = Advice(node);
   return verdict;
@@ -283,7 +274,7 @@ RuleType Dataloader() {
           "The loader workers of a node's ranks are fewer than min_threshold or more than "
           "max_threshold of the cores that the job may use there, and a rank of it waits for "
           "batches "
-          "for 5 % of its step time or more. A rank without workers counts as one; 11 batches must "
+          "for 5 % of the time of all its steps or more. A rank without workers counts as one; 11 batches must "
           "have been loaded. Where hardly anything waits it is clear, with low severity; strict "
           "leaves that condition out.",
       .advice =
@@ -293,6 +284,7 @@ RuleType Dataloader() {
       .metrics = {},
       .steps = StepNeed::kAll,
       .make = MakeFold<LoaderFold>,
+      .ends_as_the_whole = true,
   };
 }
 

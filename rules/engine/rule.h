@@ -192,6 +192,9 @@ struct RuleType {
   StepNeed steps = StepNeed::kNone;
   std::unique_ptr<Fold> (*make)(const Params&, const JobFacts&) = nullptr;
   bool sums_up = false;        // fires when another rule of the job did, too; sends no messages
+  // Judges all of the job as one: at its end the status is that of the last verdict, whatever the
+  // rule found on the way.
+  bool ends_as_the_whole = false;
   bool compares_runs = false;  // compares the job with earlier ones of its group
   // Replaces `metrics` for a rule whose parameters choose its metrics.
   std::vector<std::string> (*chosen_metrics)(const Params&) = nullptr;

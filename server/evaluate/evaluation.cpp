@@ -36,8 +36,7 @@ Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view,
   Verdict verdict = JudgeRun(run, view);
   if (others) SumUp(*others, verdict);
   const Time end = view.job.ended_us ? FromMicros(*view.job.ended_us) : now;
-  // A rule that sums up others keeps its status only as long as they keep theirs.
-  const RuleStatus before = run.rule->sums_up ? RuleStatus::kInProgress : run.row.status;
+  const RuleStatus before = KeptStatus(*run.rule, run.row.status, last);
   const RuleStatusChange change = StatusChangeOf(before, verdict, view.job.status, last, end, now);
   Evaluated evaluated;
   evaluated.task = task;

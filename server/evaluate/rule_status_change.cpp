@@ -8,6 +8,11 @@ constexpr std::size_t kMostDetails = 1024;
 
 }  // namespace
 
+RuleStatus KeptStatus(const RuleType& rule, RuleStatus before, bool last) {
+  const bool follows = rule.sums_up || (rule.ends_as_the_whole && last);
+  return follows ? RuleStatus::kInProgress : before;
+}
+
 RuleStatusChange StatusChangeOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,
                                 Time job_end, Time now) {
   RuleStatusChange change{RuleStatus::kInProgress, verdict.sentence, now};

@@ -16,6 +16,10 @@ struct RuleStatusChange {
   Time at{};
 };
 
+// The status that a verdict may keep. A rule that sums up others has its own only as long as they
+// have theirs, and one that judges the job as a whole until the end of it.
+RuleStatus KeptStatus(const RuleType& rule, RuleStatus before, bool last);
+
 // `last` means that the job ended and all its data was seen, until `job_end`. A rule that fired
 // stays IssuesFound; a rule that could not judge says so at the end.
 RuleStatusChange StatusChangeOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,

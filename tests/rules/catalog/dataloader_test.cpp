@@ -81,6 +81,21 @@ TEST(Dataloader, IsClearForAJobThatHardlyWaits) {
   EXPECT_EQ(strict.findings.size(), 1u);
 }
 
+// The first steps wait, all of them together hardly do.
+TEST(Dataloader, JudgesByAllStepsAndNotByTheFirst) {
+  Job job = Loading(1, 400, 0);
+  for (std::size_t i = 0; i < 30; ++i) {
+    Step& step = job.ranks[0].steps[i];
+    step.phases[static_cast<std::size_t>(Phase::kData)] = step.wall * 4 / 10;
+  }
+  const auto outcome = Judge(kRule, job);
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kClear) << outcome.verdict.sentence;
+  EXPECT_NE(outcome.verdict.sentence.find(" 3.0 % of the step time"), std::string::npos)
+      << outcome.verdict.sentence;
+  job.ranks[0].steps.resize(60);
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kFinding);
+}
+
 // The first batch waits for the workers to start.
 TEST(Dataloader, DoesNotJudgeByTheFirstBatch) {
   Job job = Loading(1, 200, 1);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "rules/catalog/catalog.h"
+
 namespace stepscope {
 namespace {
 
@@ -35,6 +37,16 @@ TEST(RuleStatusChange, IsFoundAtTheTimeOfTheData) {
       Of(RuleStatus::kInProgress, VerdictKind::kFinding, JobStatus::kInProgress, false);
   EXPECT_EQ(standing.status, RuleStatus::kIssuesFound);
   EXPECT_EQ(standing.at, FromMicros(5'000'000));
+}
+
+TEST(RuleStatusChange, OfARuleThatJudgesTheWholeIsTheLastOne) {
+  const RuleType* whole = FindRule("Dataloader");
+  const RuleType* other = FindRule("DataloaderBottleneck");
+  constexpr auto kFound = RuleStatus::kIssuesFound;
+  EXPECT_EQ(KeptStatus(*whole, kFound, false), kFound);
+  EXPECT_EQ(KeptStatus(*whole, kFound, true), RuleStatus::kInProgress);
+  EXPECT_EQ(KeptStatus(*other, kFound, true), kFound);
+  EXPECT_EQ(KeptStatus(*FindRule("ProfilerReport"), kFound, false), RuleStatus::kInProgress);
 }
 
 TEST(RuleStatusChange, StaysFound) {
