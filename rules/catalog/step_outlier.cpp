@@ -1,4 +1,9 @@
 // Single steps of a rank are much longer than its others.
+//
+// Steps that vary have no outliers, however long some of them are: batches of many lengths, images
+// of several sizes. So an outlier stands out of the 256 steps before it, too; more than a few in a
+// row are a new pace; and the steps between the usual ones and the outliers must be fewer than
+// these, as a tail that thins out is how the steps vary.
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +16,7 @@
 #include "rules/engine/state.h"
 #include "rules/signals/step_sums.h"
 #include "rules/signals/step_times.h"
+#include "rules/stats/statistics.h"
 
 namespace stepscope {
 namespace {
@@ -34,17 +40,41 @@ constexpr std::int64_t kWarmUp = 20;
 constexpr std::int64_t kLeastJudged = 100;
 // A rank is active, and its finding goes on, while its newest outlier is no older than this.
 constexpr Duration kRecent = 10min;
+constexpr std::size_t kRecentSteps = 256, kLeastRecent = 64;
+// Outliers in a row that are outliers; so few of the recent steps are above their 95th percentile.
+constexpr std::int64_t kLongestRun = 8;
+constexpr double kMostOutliers = 0.05;  // part of the steps; more are how the steps vary
 // Part of the step time; outliers that cost less are nothing to act on.
 constexpr double kLeastCost = 0.01;
 constexpr std::size_t kMostNumbers = 20;  // longest outliers that are named
 constexpr std::size_t kMostShown = 64;    // ranks in the evidence
+
+// Outliers in a row that no usual step has followed yet.
+struct Run {
+  StepSums sums;
+  double excess_s = 0;
+  std::optional<Time> from, to;
+  std::map<std::int64_t, double, std::less<>> seconds;  // by number
+
+  template <typename State>
+  void Fields(State& state) {
+    state("sums", sums);
+    state("excess_s", excess_s);
+    state("from", from);
+    state("to", to);
+    state("seconds", seconds, [] { return 0.0; });
+  }
+};
 
 struct Rank {
   std::string node;
   std::int64_t seen = 0;
   double mean_s = 0, squares = 0;  // mean and sum of squares of the steps after warm-up (Welford)
   StepTimes times;
+  SlidingPercentiles recent{kRecentSteps};  // bins of nanoseconds
   StepSums usual, slow;
+  Run run;
+  std::int64_t between = 0;                           // steps that nearly stood out
   double excess_s = 0;                                // step time of outliers above the mean
   std::map<std::int64_t, double, std::less<>> worst;  // seconds of the longest outliers, by number
   // Begin of the first outlier; ends of the newest outlier, of the newest step, and of the step at
@@ -58,6 +88,9 @@ struct Rank {
     state("mean_s", mean_s);
     state("squares", squares);
     state("times", times);
+    state.Added("recent", recent);
+    state.Added("run", run);
+    state.Added("between", between);
     state("usual", usual);
     state("slow", slow);
     state("excess_s", excess_s);
@@ -78,8 +111,12 @@ struct Rank {
   }
   // The time of outliers above the mean, as a part of the step time, 0 to 1.
   double Cost() const { return std::min(1.0, excess_s / WallSeconds()); }
+  // By how far the 95th percentile of the recent steps is above their median.
+  double Spread() const { return Recent(0.95) - Recent(0.5); }
+  double Recent(double share) const { return BinAmount(recent.Bin(share)) / 1e9; }
   bool IsActive() const { return fired && *last - *newest <= kRecent; }
   void Add(const Step& step, Duration length);
+  void TakeRun();
   void Remember(std::int64_t number, double seconds);
 };
 
@@ -89,7 +126,17 @@ void Rank::Add(const Step& step, Duration length) {
   const double before = seconds - mean_s;
   mean_s += before / static_cast<double>(Judged());
   squares += before * (seconds - mean_s);
+  recent.Add(AmountBin(static_cast<double>(length.count())));
   last = EndedAt(step);
+}
+
+void Rank::TakeRun() {
+  slow.Add(run.sums);
+  excess_s += run.excess_s;
+  for (const auto& [number, seconds] : run.seconds) Remember(number, seconds);
+  if (!first) first = run.from;
+  newest = run.to;
+  run = Run();
 }
 
 void Rank::Remember(std::int64_t number, double seconds) {
@@ -123,11 +170,16 @@ class OutlierFold : public FieldsFold<OutlierFold> {
     return std::clamp(length, Duration::zero(), std::max(step.wall, Duration::zero()));
   }
   void Observe(int number, Rank& rank, const Step& step);
-  // Whether outliers are more than allowed, and twice as many as chance explains.
+  bool StandsOut(Rank& rank, double seconds) const;
+  void EndRun(int number, Rank& rank);
+  // Whether outliers are more than allowed, twice as many as chance explains, and no way in which
+  // the steps vary.
   bool IsTooMany(const Rank& rank) const {
     const double by_chance = chance_ * static_cast<double>(rank.Judged());
     const auto outliers = static_cast<double>(rank.slow.steps());
-    return rank.slow.steps() > n_outliers_ && outliers > 2 * by_chance;
+    const double most = kMostOutliers * static_cast<double>(rank.Judged());
+    return rank.slow.steps() > n_outliers_ && outliers > 2 * by_chance && outliers <= most &&
+           rank.slow.steps() > rank.between;
   }
   std::string Describe(int number, const Rank& rank) const;
   Json Evidence() const;
@@ -149,29 +201,49 @@ void OutlierFold::Observe(const StepView& steps) {
 }
 
 // A step is compared with the steps before it, so that a huge step does not raise its own limit.
+bool OutlierFold::StandsOut(Rank& rank, double seconds) const {
+  if (rank.Judged() < kLeastJudged || rank.recent.size() < kLeastRecent) return false;
+  const double above = seconds - rank.Recent(0.95), spread = rank.Spread();
+  const bool outlier =
+      above > stddev_ * spread && seconds > rank.mean_s + stddev_ * rank.Sigma();
+  if (!outlier && above > spread) ++rank.between;
+  return outlier;
+}
+
 void OutlierFold::Observe(int number, Rank& rank, const Step& step) {
   if (++rank.seen <= kWarmUp) return;
   const Duration length = Length(step);
   const double seconds = std::chrono::duration<double>(length).count();
-  const bool outlier =
-      rank.Judged() >= kLeastJudged && seconds > rank.mean_s + stddev_ * rank.Sigma();
+  const bool outlier = StandsOut(rank, seconds);
   if (outlier) {
-    rank.excess_s += seconds - rank.mean_s;
-    rank.Remember(step.number, seconds);
-    if (!rank.first) rank.first = step.start;
+    rank.run.sums.Add(step);
+    rank.run.excess_s += seconds - rank.mean_s;
+    rank.run.seconds[step.number] = seconds;
+    if (!rank.run.from) rank.run.from = step.start;
+    rank.run.to = EndedAt(step);
+  } else {
+    if (rank.run.sums.steps() > 0) EndRun(number, rank);
+    rank.usual.Add(step);
   }
-  const bool was_recent = rank.newest && step.start - *rank.newest <= kRecent;
-  const Time since = was_recent ? *rank.newest : step.start;
-  (outlier ? rank.slow : rank.usual).Add(step);
   rank.Add(step, length);
-  if (!outlier) return;
-  rank.newest = *rank.last;
+  if (rank.run.sums.steps() <= kLongestRun) return;
+  rank.usual.Add(rank.run.sums);  // a new pace
+  rank.run = Run();
+  rank.recent.Clear();
+}
+
+void OutlierFold::EndRun(int number, Rank& rank) {
+  const Time from = *rank.run.from;
+  const bool was_recent = rank.newest && from - *rank.newest <= kRecent;
+  const Time since = was_recent ? *rank.newest : from;
+  const std::int64_t last_step = rank.run.seconds.rbegin()->first;
+  rank.TakeRun();
   const bool fires = !rank.fired && IsTooMany(rank);
-  if (fires) rank.fired = rank.last;
+  if (fires) rank.fired = rank.newest;
   if (!rank.fired) return;
   findings_.Trigger(
-      {rank.node, "", number}, fires ? *rank.first : since, *rank.last, Describe(number, rank),
-      {{"outliers", rank.slow.steps()}, {"steps", rank.Judged()}, {"last_step", step.number}});
+      {rank.node, "", number}, fires ? *rank.first : since, *rank.newest, Describe(number, rank),
+      {{"outliers", rank.slow.steps()}, {"steps", rank.Judged()}, {"last_step", last_step}});
 }
 
 std::string OutlierFold::Describe(int number, const Rank& rank) const {
@@ -179,8 +251,8 @@ std::string OutlierFold::Describe(int number, const Rank& rank) const {
     return StepText(Duration(static_cast<std::int64_t>(seconds * 1e9)));
   };
   std::string text = Format(
-      "{} of {} steps of rank {} were longer than mean + {:g} x sigma ({} + {:g} x {}); the limit "
-      "is {}.",
+      "{} of {} steps of rank {} were longer than mean + {:g} x sigma ({} + {:g} x {}) and stood "
+      "out of the steps before them; the limit is {}.",
       Grouped(rank.slow.steps()), Grouped(rank.Judged()), number, stddev_, time(rank.mean_s),
       stddev_, time(rank.Sigma()), Grouped(n_outliers_));
   if (rank.slow.steps() == 0) return text;
@@ -252,7 +324,10 @@ RuleType StepOutlier() {
       .sentence = "Single steps of a rank are much longer than its others.",
       .fires =
           "More than n_outliers steps of a rank are longer than mean + stddev x sigma of the steps "
-          "before them, and at least twice as many as chance makes.",
+          "before them, at least twice as many as chance makes, and stand out of the newest 256 of "
+          "them: above their 95th percentile by more than stddev times its distance from their "
+          "median. More than 8 in a row are a new pace; where more than 5 % of the steps stand "
+          "out, or more nearly do, the steps vary, and it is clear.",
       .advice =
           "Look at what the longest steps have in common: checkpoints, evaluation inside of "
           "the "

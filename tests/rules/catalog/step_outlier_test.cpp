@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/scenarios/replay.h"
 
 namespace stepscope::scenarios {
@@ -68,7 +70,57 @@ TEST(StepOutlier, IsClearForAFewOfThem) {
 TEST(StepOutlier, IsNotFooledByChance) {
   const auto verdict = Judge(kRule, WithOutliers(20'000, 1'000'000)).verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
-  EXPECT_GT(verdict.evidence["ranks"][0]["outliers"], 10);
+}
+
+// Of each step, from its number and a random one of a normal distribution, its length in ms.
+Job Varying(std::size_t steps, const std::function<double(std::size_t, double)>& length_ms) {
+  Job job = WithOutliers(steps, 1'000'000);
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal(0, 1);
+  Time start = job.ranks[0].steps[0].start;
+  for (std::size_t i = 0; i < steps; ++i) {
+    Step& step = job.ranks[0].steps[i];
+    step.wall = Duration(static_cast<std::int64_t>(length_ms(i, normal(random)) * 1e6));
+    step.start = start;
+    start += step.wall;
+  }
+  return job;
+}
+
+TEST(StepOutlier, IsClearForImagesOfSeveralSizesInTurn) {
+  const auto sizes = [](std::size_t i, double normal) {
+    const double size = i < 3000 ? 24 : i < 4200 ? 40 : 64;
+    return size * size / 20 * (1 + 0.03 * normal);
+  };
+  const auto verdict = Judge(kRule, Varying(4700, sizes)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
+}
+
+TEST(StepOutlier, IsClearForSequencesOfManyLengths) {
+  for (const double least : {0.0, 10.0, 60.0}) {
+    const auto lengths = [&](std::size_t, double normal) {
+      return least + std::clamp(std::exp(3 + normal), 4.0, 600.0);
+    };
+    const auto verdict = Judge(kRule, Varying(20'000, lengths)).verdict;
+    EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
+  }
+}
+
+// One step in twelve is an evaluation batch, say: that is how the steps are.
+TEST(StepOutlier, IsClearWhereManyStandOut) {
+  const auto each = [](std::size_t i, double normal) {
+    return (i % 12 == 7 ? 250 : 100) * (1 + 0.01 * normal);
+  };
+  const auto verdict = Judge(kRule, Varying(3000, each)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
+}
+
+TEST(StepOutlier, FindsOutliersInEachOfTwoPaces) {
+  const auto paces = [](std::size_t i, double normal) {
+    return (i < 2000 ? 100 : 180) * (1 + 0.01 * normal) + (i % 150 == 149 ? 700 : 0);
+  };
+  const auto verdict = Judge(kRule, Varying(4000, paces)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding) << verdict.sentence;
 }
 
 TEST(StepOutlier, ComparesOnePhaseWhenAsked) {
