@@ -11,6 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kLeastSteps = 20;  // fewer are told as few
+constexpr std::size_t kMostNamed = 2;  // causes in the sentence
 constexpr double kHour = 3600;
 constexpr Duration kLongEnd = 1min;  // shorter ones are not told
 // A wait of the host is told beside what of it reached the GPU where it is at least so much of a
@@ -91,18 +92,27 @@ std::string Diagnosis::Remarks() const {
   return WaitsThatCostNothing() + (said.empty() ? "" : " " + said) + NotCounted();
 }
 
+// Time that nothing explains is not known to be lost.
 std::string Diagnosis::Sentence() const {
-  const std::vector<Cause> ranked = Ranked();
+  std::vector<Cause> named = Ranked();
+  std::erase_if(named, [this](Cause cause) { return Percent(cause) <= threshold; });
+  named.resize(std::min(named.size(), kMostNamed));
   std::string text =
       Format("{} {:.1f} % of {}", gpus ? "The GPUs were busy" : "The steps were computing",
              Percent(Cause::kBusy), TimeText(budget.Total(), gpus ? "GPU" : "rank"));
-  if (ranked.empty() || Percent(ranked[0]) <= threshold) {
+  if (named.empty()) {
     text += Format("; no cause took more than {:g} %: no bottleneck found.", threshold);
     return text + Remarks();
   }
-  text += Format("; most was lost to {}", Named(ranked[0]));
-  if (ranked.size() > 1 && Percent(ranked[1]) > threshold) {
-    text += Format(", then to {}", Named(ranked[1]));
+  const bool unknown_first = named.front() == Cause::kUnknown;
+  std::string_view begins = unknown_first ? "; of the rest most was lost to" : "; most was lost to";
+  for (const Cause cause : named) {
+    if (cause == Cause::kUnknown) {
+      text += Format("; nothing explains {:.1f} %", Percent(cause));
+      continue;
+    }
+    text += Format("{} {}", begins, Named(cause));
+    begins = ", then to";
   }
   return text + "." + Remarks();
 }
@@ -114,10 +124,11 @@ double Diagnosis::NamedShare() const {
 }
 
 // By Amdahl's law: without the cause the training would take the remaining time. Without a GPU that
-// could do it, preprocessing stays on the cores, and no more comes of it than they have left.
+// could do it, preprocessing stays on the cores, and no more comes of it than they have left. Nobody
+// knows what time that nothing explains was good for.
 void Diagnosis::AddGain(Cause cause, Json& row) const {
   const double share = budget[cause] / budget.Total();
-  const bool goes = share < 1 && cause != Cause::kOnCpu;
+  const bool goes = share < 1 && cause != Cause::kOnCpu && cause != Cause::kUnknown;
   row["speed_up"] = goes ? Json(1 / (1 - share)) : Json();
   const bool computes = cause == Cause::kPreprocessing && !gpus && cores_busy > 0;
   if (goes && computes) row["speed_up"] = std::clamp(1 / cores_busy, 1.0, 1 / (1 - share));

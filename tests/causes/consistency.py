@@ -104,7 +104,7 @@ def of_diagnosis(diagnosis):
     if shares and abs(whole - 100) > 0.1:
         yield f"the budget adds up to {whole:.1f} %"
     for part in parts(diagnosis["sentence"]):
-        match = re.search(rf"(?:computing|busy) {NUMBER}|^{NUMBER}$", part)
+        match = re.search(rf"(?:computing|busy|explains) {NUMBER}|^{NUMBER}$", part)
         percent = match and float(match[1] or match[2])
         if percent is not None and not any(abs(percent - share) < 0.06 for share in shares):
             yield f"the diagnosis says {percent:g} %, which no row of its budget has: {diagnosis['sentence']}"

@@ -91,6 +91,7 @@ def test_a_budget_of_gpus_may_differ_as_it_has_another_clock():
     "The steps were computing 99.0 % of 15 rank seconds.",
     "The GPUs were busy 41.0 % of 15 GPU seconds; most was lost to preprocessing, 60.0 %.",
     "The steps were computing 40.0 % of 15 rank seconds; most was lost to preprocessing, 75.0 %.",
+    "The steps were computing 40.0 % of 15 rank seconds; nothing explains 75.0 %.",
 ])
 def test_the_sentence_has_the_numbers_of_its_budget(sentence):
     only(contradictions(*job(sentence=sentence)), "which no row of its budget has")

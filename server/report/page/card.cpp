@@ -95,14 +95,19 @@ double NumberOf(const OrderedJson& object, const char* key) {
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-std::string CauseOf(const OrderedJson& cause, bool first) {
+// Time that nothing explains may be no loss.
+std::string ShareOf(const OrderedJson& cause, bool first) {
   const std::string words = Printable(TextOf(cause, "words"), kLongest);
   const std::string share = FormatPercent(100 * NumberOf(cause, "share"));
-  std::string text =
-      Wrapped(first ? "" : "  Then ",
-              first ? Format("{} of the training's time was lost to {}.", share, words)
-                    : Format("{} to {}.", share, words),
-              "  ");
+  if (TextOf(cause, "cause") == "unknown") {
+    return Wrapped("", Format("Nothing explains {} of the training's time.", share), "  ");
+  }
+  if (!first) return Wrapped("  Then ", Format("{} to {}.", share, words), "  ");
+  return Wrapped("", Format("{} of the training's time was lost to {}.", share, words), "  ");
+}
+
+std::string CauseOf(const OrderedJson& cause, bool first) {
+  std::string text = ShareOf(cause, first);
   const std::string advice = Printable(TextOf(cause, "advice"), kLongest);
   if (!advice.empty()) text += Wrapped("  Do: ", advice, "      ");
   if (const double gain = NumberOf(cause, "speed_up"); gain > 0) {
@@ -115,11 +120,14 @@ std::string CauseOf(const OrderedJson& cause, bool first) {
 std::string VerdictOf(const OrderedJson& diagnosis) {
   std::string text;
   std::size_t named = 0;
+  bool first = true;  // of the causes to which time is known to be lost
   const double threshold = NumberOf(diagnosis, "threshold");
   for (const OrderedJson& cause : diagnosis.value("budget", OrderedJson::array())) {
     const bool lost = TextOf(cause, "cause") != "busy";
     if (!lost || 100 * NumberOf(cause, "share") <= threshold || named == 2) continue;
-    text += CauseOf(cause, named++ == 0);
+    text += CauseOf(cause, first);
+    first = first && TextOf(cause, "cause") == "unknown";
+    ++named;
   }
   if (named == 0) text += Wrapped("", Printable(TextOf(diagnosis, "sentence"), kLongest), "  ");
   const auto missing = diagnosis.find("missing");

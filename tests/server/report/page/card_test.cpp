@@ -83,5 +83,13 @@ TEST(Card, TextFromOutsideMovesNoCursor) {
     EXPECT_TRUE(letter == '\n' || letter < 0 || letter >= ' ') << int(letter);
 }
 
+TEST(Card, TimeThatNothingExplainsIsNotCalledLost) {
+  Report report = Sample();
+  report.diagnosis["budget"] = {Cause("busy", 0.2), Cause("unknown", 0.5), Cause("storage", 0.3)};
+  const std::string card = ToCard(report);
+  EXPECT_NE(card.find("Nothing explains 50.0 % of the training's time."), card.npos) << card;
+  EXPECT_NE(card.find("30.0 % of the training's time was lost to storage."), card.npos) << card;
+}
+
 }  // namespace
 }  // namespace stepscope

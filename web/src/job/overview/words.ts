@@ -14,7 +14,7 @@ export function headlineOf(found: Diagnosis, running: boolean): string {
     const busy = found.budget.find(({ cause }) => cause === "busy")?.share ?? null;
     return soFar(`no bottleneck is seen: ${share(busy)} of the training’s time was computing.`);
   }
-  if (first.cause === "unknown") return soFar(`${share(first.share)} of the training’s time was lost, and nothing measured explains it.`);
+  if (first.cause === "unknown") return soFar(`nothing measured explains ${share(first.share)} of the training’s time.`);
   return soFar(`${share(first.share)} of the training’s time was lost to ${first.words}.`);
 }
 
