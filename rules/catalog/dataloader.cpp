@@ -40,10 +40,10 @@ struct NodeLoaders {
 
 struct Loads {
   std::string node;
-  StepSums sums;
+  bool begun = false;      // its first step, which starts workers and compiles, was left out
+  StepSums sums;           // of the steps after it
   std::int64_t loads = 0;  // steps that waited for a batch
-  // The longest waits of a step, and of the first one, in seconds: neither alone is a reason.
-  double longest_s = 0, first_s = 0;
+  double longest_s = 0;    // the longest wait, which alone is no reason
   // End of the load from which on the rank is judged, of the step at which it had waited for long,
   // and of the newest one.
   std::optional<Time> judged, waited, last;
@@ -51,10 +51,11 @@ struct Loads {
   template <typename State>
   void Fields(State& state) {
     state("node", node);
+    state.Added("begun", begun);
     state("sums", sums);
     state("loads", loads);
     state.Added("longest_s", longest_s);
-    state.Added("first_s", first_s);
+    state.Dropped("first_s", 0.0);
     state.Added("waited", waited);
     state("judged", judged);
     state("last", last);
@@ -63,23 +64,19 @@ struct Loads {
   void Add(const Step& step);
   // The part of the step time that was waited for batches, one long wait and the first step apart.
   double Waits() const {
-    const double wait_s = ToSeconds(sums.phase(Phase::kData)) - first_s - longest_s;
-    const double wall_s = ToSeconds(sums.wall()) - first_s - longest_s;
+    const double wait_s = ToSeconds(sums.phase(Phase::kData)) - longest_s;
+    const double wall_s = ToSeconds(sums.wall()) - longest_s;
     return wall_s > 1e-9 ? std::max(0.0, wait_s) / wall_s : 0;
   }
 };
 
 void Loads::Add(const Step& step) {
-  const bool first = sums.steps() == 0;
-  sums.Add(step);
+  const bool first = !std::exchange(begun, true);
+  if (!first) sums.Add(step);
   last = EndedAt(step);
   const Duration wait =
       std::clamp(step.phase(Phase::kData), Duration::zero(), std::max(step.wall, Duration::zero()));
-  if (first) {
-    first_s = ToSeconds(wait);
-  } else {
-    longest_s = std::max(longest_s, ToSeconds(wait));
-  }
+  if (!first) longest_s = std::max(longest_s, ToSeconds(wait));
   if (wait > Duration::zero() && ++loads == kLeastLoads) judged = last;
   if (judged && !waited && Waits() >= kLeastWaits) waited = last;
 }
@@ -165,7 +162,7 @@ std::string LoaderFold::Describe(const std::string& name, const NodeLoaders& nod
                                  double waits) const {
   return Format(
       "Node {} has {} for {} ({:.0f} %); the range is {:g} to {:g} %. {:.1f} % of the step "
-      "time was waited for batches.",
+      "time after the first step was waited for batches.",
       name, CountText(node.workers, "loader worker"), CountText(node.cores, "core"), node.Percent(),
       least_, most_, waits * 100);
 }
@@ -226,7 +223,7 @@ Verdict LoaderFold::Judge() const {
     loads = std::max(loads, rank.loads);
   }
   const auto nodes = Nodes();
-  if (all.steps() == 0) return Unknown("no steps reported");
+  if (ranks_.empty()) return Unknown("no steps reported");
   if (loads < kLeastLoads) return Unknown(Format("{} of {} loads seen", loads, kLeastLoads));
   if (nodes.empty()) return Unknown("no data loader told its settings");
   const auto far = [&](const auto& node) {

@@ -91,14 +91,18 @@ struct Rank {
     const auto main = Costliest(1);
     return main.empty() ? nullptr : main.front();
   }
-  // The part of the rank's step time that the stalls cost, 0 to 1.
-  double Lost() const {
-    double lost_ns = 0;
-    for (const auto& [number, each] : stalls.rhythms().all()) {
-      if (Fires(each)) lost_ns += static_cast<double>(each.excess_ns);
-    }
+  // What the stalls of a rhythm took more than usual steps, as a part of all the rank's step time,
+  // 0 to 1; how much it costs while it lasts is Cost.
+  double PartOf(const Rhythm& rhythm) const {
     const auto wall_ns = static_cast<double>(stalls.wall().count());
-    return std::min(1.0, lost_ns / std::max(wall_ns, 1.0));
+    return std::min(1.0, static_cast<double>(rhythm.excess_ns) / std::max(wall_ns, 1.0));
+  }
+  double Lost() const {
+    double lost = 0;
+    for (const auto& [number, each] : stalls.rhythms().all()) {
+      if (Fires(each)) lost += PartOf(each);
+    }
+    return std::min(1.0, lost);
   }
   bool IsActive() const {
     return std::ranges::any_of(stalls.rhythms().all(), [this](const auto& each) {
@@ -193,11 +197,11 @@ void StallFold::Scan(Time at) {
 std::string StallFold::Describe(int number, const Rank& rank, const Rhythm& rhythm) const {
   const auto usual_ns = static_cast<double>(std::max<std::int64_t>(rank.stalls.Usual().count(), 1));
   return Format(
-      "About every {} steps rank {} takes {} longer, {:.1f} times its usual step of {} ({} times): "
-      "{:.1f} % of the time, mostly {}",
+      "About every {} steps rank {} takes {} longer, {:.1f} times its usual step of {} ({} times), "
+      "together {:.1f} % of the step time, mostly {}",
       Grouped(std::llround(rhythm.period)), number, StepText(Duration(EachNs(rhythm))),
       1 + static_cast<double>(EachNs(rhythm)) / usual_ns, StepText(rank.stalls.Usual()),
-      Grouped(rhythm.beats), rhythm.Cost() * 100, GrewText(rhythm));
+      Grouped(rhythm.beats), rank.PartOf(rhythm) * 100, GrewText(rhythm));
 }
 
 // Few slow steps may well be the first of a rhythm: a rhythm needs one more than the repeats, and
@@ -227,7 +231,7 @@ std::string StallFold::Sentence(const RankRow& row) const {
   }
   if (IsOfLoader(main)) text += "; the data loader is the cause";
   if (IsOwnWork(*main)) return text + ": gradients of some batches, no stall.";
-  if (!Fires(*main)) return text + Format(": less than {:g} %.", kLeastCost * 100);
+  if (!Fires(*main)) return text + Format(": less than {:g} % while it lasted.", kLeastCost * 100);
   return text + (rank.IsActive() ? "." : ". It is over.");
 }
 

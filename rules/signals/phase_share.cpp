@@ -155,7 +155,8 @@ bool PhaseShareFold::AnyWaited() const {
 
 std::string PhaseShareFold::Describe(int number, const RankWaits& rank) const {
   std::string text = Format(
-      "The training process waited {:.1f} % of the time (mean of {}, rank {}{}) {}", rank.Mean(),
+      "The training process waited {:.1f} % of the time (mean of {} without the first, rank {}{}) {}",
+      rank.Mean(),
       CountText(rank.Steps(), "step"), number, HowText(number, rank), share_.waits);
   if (rank.fired && rank.Mean() <= threshold_) {
     text +=

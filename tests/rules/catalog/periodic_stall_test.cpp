@@ -129,6 +129,10 @@ TEST(PeriodicStall, FindsAPeriodThatBeginsLateAndSaysWhenItIsOver) {
   EXPECT_FALSE(over.active);
   EXPECT_NEAR(over.share, 210.0 / 420, 0.02);  // from the 100th step to the 2000th of 4000
   EXPECT_NE(over.sentence.find("It is over."), std::string::npos) << over.sentence;
+  // 20 s of 420 s: 9 % of the time in which it went on is less of all.
+  EXPECT_NE(over.sentence.find("together 4.8 % of the step time, mostly callback"),
+            std::string::npos)
+      << over.sentence;
 }
 
 // Other outliers between its beats, and beats that do not come.
