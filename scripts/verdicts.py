@@ -173,8 +173,6 @@ def prove(options, children, folder):
     faults = scoring.faults(rows, options.short)
     for fault in faults:
         say(f"fault: {fault}")
-    if found := scoring.findings_of_healthy(rows):
-        say(f"rules that found issues in healthy trainings: {found}")
     say(scoring.summary(rows))
     if options.keep:
         say(f"serving {client.url}; Ctrl-C ends it")

@@ -1,12 +1,12 @@
 """The rows that are printed, and the share that is right."""
 
-from collections import Counter
+from collections import defaultdict
 
 from tests.causes.table import NONE, PENDING, RIGHT
 
 LEAST_RIGHT = 0.95
 LEAST_COUNTED = 0.8  # share of those that ran: else the machine was too busy to say anything
-SUMS_UP = "ProfilerReport"  # finds issues where another rule does
+SUMS_UP = "ProfilerReport"  # finds issues where another rule does, or where a cause is named
 TITLE = "## The last full run"  # last section of the page
 COLUMNS = ("training", "truth", "said first", "right")
 
@@ -54,14 +54,21 @@ def summary(rows):
     healthy = [row for row in counted if is_healthy(row)]
     named = sum(row["said"] != NONE for row in healthy)
     text = f"{sum(row['right'] for row in counted)} of {len(counted)} right ({100 * share(counted):.1f} %)"
-    text += f"; nothing to find: {len(healthy) - named} of {len(healthy)} without a cause"
+    text += f"; nothing to find: {len(healthy) - named} of {len(healthy)} without a cause; {findings_of_healthy(rows)}"
     return text + (f"; {len(rows) - len(counted)} not counted" if len(counted) < len(rows) else "")
 
 
 def findings_of_healthy(rows):
-    """"DataloaderBottleneck 1, StepOutlier 2": rules that found issues where there is nothing to find."""
-    found = Counter(rule for row in rows if row["counted"] and row["truth"] == "healthy" for rule in row["rules"] if rule != SUMS_UP)
-    return ", ".join(f"{rule} {times}" for rule, times in sorted(found.items()))
+    """"rules found issues in 1 of 48 healthy ones: Dataloader (real/a)": the issues where there is nothing to find."""
+    healthy = [row for row in rows if row["counted"] and row["truth"] == "healthy"]
+    found = defaultdict(list)
+    for row in healthy:
+        for rule in row["rules"]:
+            if rule != SUMS_UP or row["said"] == NONE and not row["rules"].keys() - {SUMS_UP}:
+                found[rule].append(f"{row['kind']}/{row['name']}")
+    trainings = {name for names in found.values() for name in names}
+    text = f"rules found issues in {len(trainings)} of {len(healthy)} healthy ones"
+    return text + ("" if not found else ": " + "; ".join(f"{rule} ({', '.join(names)})" for rule, names in sorted(found.items())))
 
 
 def faults(rows, short):

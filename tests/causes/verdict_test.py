@@ -73,7 +73,7 @@ def row(name, truth="healthy", cause="", **given):
 
 def test_the_share_that_is_right_is_of_those_that_count():
     rows = [row("a"), row("b", right=False, cause="storage"), row("c", "preprocessing", "preprocessing"), row("d", counted=False, right=False)]
-    assert scoring.summary(rows) == "2 of 3 right (66.7 %); nothing to find: 1 of 2 without a cause; 1 not counted"
+    assert scoring.summary(rows) == "2 of 3 right (66.7 %); nothing to find: 1 of 2 without a cause; rules found issues in 0 of 2 healthy ones; 1 not counted"
     assert scoring.table(rows)[2:4] == [
         "| real/a   | healthy 50.0 %       | no cause 50.0 %      | yes   |",
         "| real/b   | healthy 50.0 %       | storage 50.0 %       | no    |",
@@ -82,7 +82,10 @@ def test_the_share_that_is_right_is_of_those_that_count():
 
 def test_findings_of_healthy_trainings_are_told():
     rows = [row("a", rules={"Dataloader": "", "ProfilerReport": ""}), row("b", rules={"Dataloader": ""}), row("c", "preprocessing", rules={"StepOutlier": ""})]
-    assert scoring.findings_of_healthy(rows) == "Dataloader 2"
+    assert scoring.findings_of_healthy(rows) == "rules found issues in 2 of 2 healthy ones: Dataloader (real/a, real/b)"
+    assert "2 of 2 healthy ones: Dataloader (real/a, real/b)" in scoring.summary(rows)
+    alone = [row("a", rules={"ProfilerReport": ""}), row("b")]
+    assert scoring.findings_of_healthy(alone) == "rules found issues in 1 of 2 healthy ones: ProfilerReport (real/a)"
 
 
 def test_the_table_of_the_page_is_replaced():

@@ -52,7 +52,6 @@ std::vector<Job> BadJobs() {
 class BadInput : public testing::TestWithParam<RuleType> {};
 
 TEST_P(BadInput, MakesNoFinding) {
-  if (GetParam().sums_up) GTEST_SKIP() << "tells of the other rules";
   const auto jobs = BadJobs();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const auto outcome = Judge(GetParam().name, jobs[i]);
