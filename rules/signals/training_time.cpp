@@ -32,7 +32,8 @@ void TrainingTime::Observe(const StepView& steps) {
 
 bool TrainingTime::IsBehind(Time at, Duration interval) const {
   return !ranks_.empty() && std::ranges::all_of(ranks_, [&](const auto& each) {
-    return at - each.second.end > each.second.Longest() + 2 * interval;
+    const Rank& rank = each.second;
+    return rank.steps > 1 && at - rank.end > rank.Longest() + 2 * interval;
   });
 }
 

@@ -17,7 +17,7 @@ class TrainingTime {
   void Observe(const StepView& steps);
 
   // Whether no step has ended for longer than the next one may take, until a sample at `at`. A job
-  // that tells of no steps trains all the time.
+  // that tells of one step or of none has no pace: it trains all the time.
   bool IsBehind(Time at, Duration interval) const;
   // The first of the ticks of a node after the first step of a job that was started again; told
   // once for each start. What the node showed before belongs to the start.
