@@ -41,7 +41,7 @@ struct NodeLoaders {
 struct Loads {
   std::string node;
   bool begun = false;      // its first step, which starts workers and compiles, was left out
-  StepSums sums;           // of the steps after it
+  StepSums sums;           // sums of the steps after the first
   std::int64_t loads = 0;  // steps that waited for a batch
   double longest_s = 0;    // the longest wait, which alone is no reason
   // End of the load from which on the rank is judged, of the step at which it had waited for long,
@@ -271,7 +271,8 @@ RuleType Dataloader() {
           "The loader workers of a node's ranks are fewer than min_threshold or more than "
           "max_threshold of the cores that the job may use there, and a rank of it waits for "
           "batches "
-          "for 5 % of the time of all its steps or more. A rank without workers counts as one; 11 batches must "
+          "for 5 % of the time of all its steps or more. A rank without workers counts as one; 11 "
+          "batches must "
           "have been loaded. Where hardly anything waits it is clear, with low severity; strict "
           "leaves that condition out.",
       .advice =

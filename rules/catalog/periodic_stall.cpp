@@ -32,23 +32,9 @@ constexpr double kLeastCost = 0.01;        // part of the time; a rhythm that co
 constexpr std::int64_t kFew = 2;           // times the slow steps that a rhythm needs
 constexpr std::size_t kMostShown = 64;     // ranks in the evidence
 constexpr std::size_t kMostRhythms = 3;    // rhythms of each rank
-// Phases that a step of many batches has once: a job that accumulates gradients over batches is not
-// held up by them.
-constexpr Phase kOwnWork[] = {Phase::kBackward, Phase::kCommunication, Phase::kOptimizer};
-constexpr double kLongestOwn = 64;  // steps
-
-bool IsOwnWork(const Rhythm& rhythm) {
-  const auto grew = [&](Phase phase) { return rhythm.Grew() == static_cast<std::size_t>(phase); };
-  return rhythm.period <= kLongestOwn && std::ranges::any_of(kOwnWork, grew);
-}
 
 bool Fires(const Rhythm& rhythm) {
-  return rhythm.Cost() >= kLeastCost && !IsOwnWork(rhythm);
-}
-
-std::string GrewText(const Rhythm& rhythm) {
-  return rhythm.Grew() == kPhaseCount ? "time outside of all phases"
-                                      : std::string(ToText(static_cast<Phase>(rhythm.Grew())));
+  return rhythm.Cost() >= kLeastCost && !rhythm.IsOwnWork();
 }
 
 // Whether the stalls are waits for batches: a slow loader with n workers lets each n-th step wait.
@@ -184,7 +170,7 @@ void StallFold::Trigger(int number, Rank& rank, const Rhythm& beaten) {
                      {"repeats", main.beats - 1},
                      {"seconds_each", static_cast<double>(EachNs(main)) / 1e9},
                      {"cost", main.Cost()},
-                     {"grew", GrewText(main)}});
+                     {"grew", main.GrewText()}});
 }
 
 void StallFold::Scan(Time at) {
@@ -201,17 +187,15 @@ std::string StallFold::Describe(int number, const Rank& rank, const Rhythm& rhyt
       "together {:.1f} % of the step time, mostly {}",
       Grouped(std::llround(rhythm.period)), number, StepText(Duration(EachNs(rhythm))),
       1 + static_cast<double>(EachNs(rhythm)) / usual_ns, StepText(rank.stalls.Usual()),
-      Grouped(rhythm.beats), rank.PartOf(rhythm) * 100, GrewText(rhythm));
+      Grouped(rhythm.beats), rank.PartOf(rhythm) * 100, rhythm.GrewText());
 }
 
-// Few slow steps may well be the first of a rhythm: a rhythm needs one more than the repeats, and
-// other slow steps may lie between its own.
+// Few slow steps may well be the first of a rhythm, with others between them.
 std::string StallFold::WithoutRhythm(int number, const Rank& rank) const {
   const std::int64_t slow = rank.stalls.rhythms().runs();
-  const std::string what =
-      Format("of {} steps of rank {} {} longer than {:g} times its usual {}",
-             Grouped(rank.stalls.steps()), number, slow == 1 ? "was" : "were", limits_.factor,
-             StepText(rank.stalls.Usual()));
+  const std::string what = Format("of {} steps of rank {} {} longer than {:g} times its usual {}",
+                                  Grouped(rank.stalls.steps()), number, slow == 1 ? "was" : "were",
+                                  limits_.factor, StepText(rank.stalls.Usual()));
   if (slow == 0) return Format("None {}.", what);
   const bool few = slow <= kFew * (limits_.min_repeats + 1);
   return Format("{} {}: {}.", Grouped(slow), what,
@@ -230,7 +214,7 @@ std::string StallFold::Sentence(const RankRow& row) const {
     text += "; no CPU use, disk write or network send of its node goes with it";
   }
   if (IsOfLoader(main)) text += "; the data loader is the cause";
-  if (IsOwnWork(*main)) return text + ": gradients of some batches, no stall.";
+  if (main->IsOwnWork()) return text + ": gradients of some batches, no stall.";
   if (!Fires(*main)) return text + Format(": less than {:g} % while it lasted.", kLeastCost * 100);
   return text + (rank.IsActive() ? "." : ". It is over.");
 }
@@ -248,7 +232,7 @@ Json StallFold::Evidence() const {
                          {"to_us", ToMicros(rhythm->to)},
                          {"seconds_each", static_cast<double>(EachNs(*rhythm)) / 1e9},
                          {"cost", rhythm->Cost()},
-                         {"grew", GrewText(*rhythm)},
+                         {"grew", rhythm->GrewText()},
                          {"host", SignsText(rhythm->Signs())},
                          {"fires", Fires(*rhythm)},
                          {"active", !rhythm->IsOver(rank.stalls.position())}});

@@ -1,5 +1,5 @@
-// Sums up all rules, and says where the time went. A cause that it names is an issue, whether or not
-// another rule looks for it.
+// Sums up all rules, and says where the time went. A cause that it names is an issue, whether or
+// not another rule looks for it.
 
 #include <algorithm>
 #include <chrono>
@@ -284,7 +284,8 @@ RuleType ProfilerReport() {
       .sentence = "Where the time of the job went, and which rules found issues.",
       .fires =
           "Another rule of the job fires, or more than threshold of the time was lost to one "
-          "cause. It divides the time of the job by what it was lost to, and ranks the causes. Time "
+          "cause. It divides the time of the job by what it was lost to, and ranks the causes. "
+          "Time "
           "that nothing explains may be no loss, and is no issue.",
       .advice = "Follow the advice of the first cause: it has the largest gain.",
       .params = kParams,

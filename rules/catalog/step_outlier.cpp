@@ -14,9 +14,7 @@
 #include "rules/engine/finding_track.h"
 #include "rules/engine/sentence.h"
 #include "rules/engine/state.h"
-#include "rules/signals/step_sums.h"
-#include "rules/signals/step_times.h"
-#include "rules/stats/statistics.h"
+#include "rules/signals/rank_outliers.h"
 
 namespace stepscope {
 namespace {
@@ -38,113 +36,13 @@ constexpr Param kParams[] = {
 // The first steps compile and fill caches: neither judged nor part of mean and deviation.
 constexpr std::int64_t kWarmUp = 20;
 constexpr std::int64_t kLeastJudged = 100;
-// A rank is active, and its finding goes on, while its newest outlier is no older than this.
-constexpr Duration kRecent = 10min;
-constexpr std::size_t kRecentSteps = 256, kLeastRecent = 64;
+constexpr std::size_t kLeastRecent = 64;  // steps that one is compared with
 // Outliers in a row that are outliers; so few of the recent steps are above their 95th percentile.
 constexpr std::int64_t kLongestRun = 8;
 constexpr double kMostOutliers = 0.05;  // part of the steps; more are how the steps vary
 // Part of the step time; outliers that cost less are nothing to act on.
 constexpr double kLeastCost = 0.01;
-constexpr std::size_t kMostNumbers = 20;  // longest outliers that are named
-constexpr std::size_t kMostShown = 64;    // ranks in the evidence
-
-// Outliers in a row that no usual step has followed yet.
-struct Run {
-  StepSums sums;
-  double excess_s = 0;
-  std::optional<Time> from, to;
-  std::map<std::int64_t, double, std::less<>> seconds;  // by number
-
-  template <typename State>
-  void Fields(State& state) {
-    state("sums", sums);
-    state("excess_s", excess_s);
-    state("from", from);
-    state("to", to);
-    state("seconds", seconds, [] { return 0.0; });
-  }
-};
-
-struct Rank {
-  std::string node;
-  std::int64_t seen = 0;
-  double mean_s = 0, squares = 0;  // mean and sum of squares of the steps after warm-up (Welford)
-  StepTimes times;
-  SlidingPercentiles recent{kRecentSteps};  // bins of nanoseconds
-  StepSums usual, slow;
-  Run run;
-  std::int64_t between = 0;                           // steps that nearly stood out
-  double excess_s = 0;                                // step time of outliers above the mean
-  std::map<std::int64_t, double, std::less<>> worst;  // seconds of the longest outliers, by number
-  // Begin of the first outlier; ends of the newest outlier, of the newest step, and of the step at
-  // which it fired.
-  std::optional<Time> first, newest, last, fired;
-
-  template <typename State>
-  void Fields(State& state) {
-    state("node", node);
-    state("seen", seen);
-    state("mean_s", mean_s);
-    state("squares", squares);
-    state("times", times);
-    state.Added("recent", recent);
-    state.Added("run", run);
-    state.Added("between", between);
-    state("usual", usual);
-    state("slow", slow);
-    state("excess_s", excess_s);
-    state("worst", worst, [] { return 0.0; });
-    state("first", first);
-    state("newest", newest);
-    state("last", last);
-    state("fired", fired);
-  }
-
-  std::int64_t Judged() const { return times.count(); }
-  double Sigma() const {
-    return Judged() < 2 ? 0 : std::sqrt(squares / static_cast<double>(Judged() - 1));
-  }
-  // The step time after warm-up, never 0.
-  double WallSeconds() const {
-    return std::max(ToSeconds(usual.wall()) + ToSeconds(slow.wall()), 1e-9);
-  }
-  // The time of outliers above the mean, as a part of the step time, 0 to 1.
-  double Cost() const { return std::min(1.0, excess_s / WallSeconds()); }
-  // By how far the 95th percentile of the recent steps is above their median.
-  double Spread() const { return Recent(0.95) - Recent(0.5); }
-  double Recent(double share) const { return BinAmount(recent.Bin(share)) / 1e9; }
-  bool IsActive() const { return fired && *last - *newest <= kRecent; }
-  void Add(const Step& step, Duration length);
-  void TakeRun();
-  void Remember(std::int64_t number, double seconds);
-};
-
-void Rank::Add(const Step& step, Duration length) {
-  const double seconds = std::chrono::duration<double>(length).count();
-  times.Add(length);
-  const double before = seconds - mean_s;
-  mean_s += before / static_cast<double>(Judged());
-  squares += before * (seconds - mean_s);
-  recent.Add(AmountBin(static_cast<double>(length.count())));
-  last = EndedAt(step);
-}
-
-void Rank::TakeRun() {
-  slow.Add(run.sums);
-  excess_s += run.excess_s;
-  for (const auto& [number, seconds] : run.seconds) Remember(number, seconds);
-  if (!first) first = run.from;
-  newest = run.to;
-  run = Run();
-}
-
-void Rank::Remember(std::int64_t number, double seconds) {
-  worst[number] = seconds;
-  if (worst.size() <= kMostNumbers) return;
-  worst.erase(std::ranges::min_element(
-      worst, {}, [](const auto& each) { return std::pair(each.second, -each.first); }));
-}
+constexpr std::size_t kMostShown = 64;  // ranks in the evidence
 
 class OutlierFold : public FieldsFold<OutlierFold> {
  public:
@@ -161,7 +59,7 @@ class OutlierFold : public FieldsFold<OutlierFold> {
   template <typename State>
   void Fields(State& state) {
     state("findings", findings_);
-    state("ranks", ranks_, [] { return Rank(); });
+    state("ranks", ranks_, [] { return RankOutliers(); });
   }
 
  private:
@@ -169,19 +67,19 @@ class OutlierFold : public FieldsFold<OutlierFold> {
     const Duration length = mode_ == 0 ? step.wall : step.phases[mode_ - 1];
     return std::clamp(length, Duration::zero(), std::max(step.wall, Duration::zero()));
   }
-  void Observe(int number, Rank& rank, const Step& step);
-  bool StandsOut(Rank& rank, double seconds) const;
-  void EndRun(int number, Rank& rank);
+  void Observe(int number, RankOutliers& rank, const Step& step);
+  bool StandsOut(RankOutliers& rank, double seconds) const;
+  void EndRun(int number, RankOutliers& rank);
   // Whether outliers are more than allowed, twice as many as chance explains, and no way in which
   // the steps vary.
-  bool IsTooMany(const Rank& rank) const {
+  bool IsTooMany(const RankOutliers& rank) const {
     const double by_chance = chance_ * static_cast<double>(rank.Judged());
     const auto outliers = static_cast<double>(rank.slow.steps());
     const double most = kMostOutliers * static_cast<double>(rank.Judged());
     return rank.slow.steps() > n_outliers_ && outliers > 2 * by_chance && outliers <= most &&
            rank.slow.steps() > rank.between;
   }
-  std::string Describe(int number, const Rank& rank) const;
+  std::string Describe(int number, const RankOutliers& rank) const;
   Json Evidence() const;
 
   double stddev_;
@@ -190,27 +88,26 @@ class OutlierFold : public FieldsFold<OutlierFold> {
   double chance_;  // chance of a normally distributed value to be an outlier
 
   FindingTrack findings_;
-  std::map<int, Rank, std::less<>> ranks_;
+  std::map<int, RankOutliers, std::less<>> ranks_;
 };
 
 void OutlierFold::Observe(const StepView& steps) {
   if (steps.steps.empty()) return;
-  Rank& rank = ranks_[steps.rank];
+  RankOutliers& rank = ranks_[steps.rank];
   if (rank.seen == 0) rank.node = steps.node;
   for (const Step& step : steps.steps) Observe(steps.rank, rank, step);
 }
 
 // A step is compared with the steps before it, so that a huge step does not raise its own limit.
-bool OutlierFold::StandsOut(Rank& rank, double seconds) const {
+bool OutlierFold::StandsOut(RankOutliers& rank, double seconds) const {
   if (rank.Judged() < kLeastJudged || rank.recent.size() < kLeastRecent) return false;
   const double above = seconds - rank.Recent(0.95), spread = rank.Spread();
-  const bool outlier =
-      above > stddev_ * spread && seconds > rank.mean_s + stddev_ * rank.Sigma();
+  const bool outlier = above > stddev_ * spread && seconds > rank.mean_s + stddev_ * rank.Sigma();
   if (!outlier && above > spread) ++rank.between;
   return outlier;
 }
 
-void OutlierFold::Observe(int number, Rank& rank, const Step& step) {
+void OutlierFold::Observe(int number, RankOutliers& rank, const Step& step) {
   if (++rank.seen <= kWarmUp) return;
   const Duration length = Length(step);
   const double seconds = std::chrono::duration<double>(length).count();
@@ -228,13 +125,13 @@ void OutlierFold::Observe(int number, Rank& rank, const Step& step) {
   rank.Add(step, length);
   if (rank.run.sums.steps() <= kLongestRun) return;
   rank.usual.Add(rank.run.sums);  // a new pace
-  rank.run = Run();
+  rank.run = OutlierRun();
   rank.recent.Clear();
 }
 
-void OutlierFold::EndRun(int number, Rank& rank) {
+void OutlierFold::EndRun(int number, RankOutliers& rank) {
   const Time from = *rank.run.from;
-  const bool was_recent = rank.newest && from - *rank.newest <= kRecent;
+  const bool was_recent = rank.newest && from - *rank.newest <= RankOutliers::kRecent;
   const Time since = was_recent ? *rank.newest : from;
   const std::int64_t last_step = rank.run.seconds.rbegin()->first;
   rank.TakeRun();
@@ -246,7 +143,7 @@ void OutlierFold::EndRun(int number, Rank& rank) {
       {{"outliers", rank.slow.steps()}, {"steps", rank.Judged()}, {"last_step", last_step}});
 }
 
-std::string OutlierFold::Describe(int number, const Rank& rank) const {
+std::string OutlierFold::Describe(int number, const RankOutliers& rank) const {
   const auto time = [](double seconds) {
     return StepText(Duration(static_cast<std::int64_t>(seconds * 1e9)));
   };
@@ -288,7 +185,7 @@ Json OutlierFold::Evidence() const {
 
 Verdict OutlierFold::Judge() const {
   Verdict verdict;
-  const std::pair<const int, Rank>* worst = nullptr;
+  const std::pair<const int, RankOutliers>* worst = nullptr;
   std::int64_t seen = 0;
   for (const auto& rank : ranks_) {
     seen = std::max(seen, rank.second.seen);
@@ -306,7 +203,7 @@ Verdict OutlierFold::Judge() const {
   if (worst == nullptr) {
     return Unknown(Format("{} of {} steps seen", seen, kWarmUp + kLeastJudged + 1));
   }
-  const Rank& rank = worst->second;
+  const RankOutliers& rank = worst->second;
   verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe(worst->first, rank);
   verdict.evidence = Evidence();

@@ -11,7 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kLeastSteps = 20;  // fewer are told as few
-constexpr std::size_t kMostNamed = 2;  // causes in the sentence
+constexpr std::size_t kMostNamed = 2;     // causes in the sentence
 constexpr double kHour = 3600;
 constexpr Duration kLongEnd = 1min;  // shorter ones are not told
 // A wait of the host is told beside what of it reached the GPU where it is at least so much of a
@@ -53,7 +53,8 @@ std::optional<Cause> Diagnosis::Bottleneck() const {
   return std::nullopt;
 }
 
-// Few steps are steps: the budget goes by their phases, but it may be another one with more of them.
+// Few steps are steps: the budget goes by their phases, but it may be another one with more of
+// them.
 std::string_view Diagnosis::Confidence() const {
   if (ranks == 0) return "host only";
   return steps.steps() < kLeastSteps ? "few steps" : "steps seen";
@@ -124,8 +125,8 @@ double Diagnosis::NamedShare() const {
 }
 
 // By Amdahl's law: without the cause the training would take the remaining time. Without a GPU that
-// could do it, preprocessing stays on the cores, and no more comes of it than they have left. Nobody
-// knows what time that nothing explains was good for.
+// could do it, preprocessing stays on the cores, and no more comes of it than they have left.
+// Nobody knows what time that nothing explains was good for.
 void Diagnosis::AddGain(Cause cause, Json& row) const {
   const double share = budget[cause] / budget.Total();
   const bool goes = share < 1 && cause != Cause::kOnCpu && cause != Cause::kUnknown;

@@ -170,8 +170,8 @@ class Fold {
   virtual Status Load(std::string_view state) = 0;
 };
 
-// The steps that a rule is shown: none, at least the first ones of each rank, or all of them; it can
-// judge without steps, or cannot.
+// The steps that a rule is shown: none, at least the first ones of each rank, or all of them; it
+// can judge without steps, or cannot.
 enum class StepNeed { kNone, kFirst, kAllThereAre, kAll };
 
 // The part of a job's data that a rule is shown.
@@ -191,7 +191,7 @@ struct RuleType {
   std::span<const std::string_view> metrics;  // the ticks it needs; none = it is not shown ticks
   StepNeed steps = StepNeed::kNone;
   std::unique_ptr<Fold> (*make)(const Params&, const JobFacts&) = nullptr;
-  bool sums_up = false;        // fires when another rule of the job did, too; sends no messages
+  bool sums_up = false;  // fires when another rule of the job did, too; sends no messages
   // Judges all of the job as one: at its end the status is that of the last verdict, whatever the
   // rule found on the way.
   bool ends_as_the_whole = false;

@@ -22,8 +22,7 @@ DeviceWindows::ByDevice::iterator DeviceWindows::At(std::size_t metric, std::str
   return found != windows.end() ? found : windows.emplace(subject, NewWindow()).first;
 }
 
-void DeviceWindows::Observe(const TickView& ticks, Initialisation& start,
-                            TrainingTime* training) {
+void DeviceWindows::Observe(const TickView& ticks, Initialisation& start, TrainingTime* training) {
   std::optional<std::size_t> restart;  // rows before this one were initialisation
   const std::size_t unknown = start.IsOver(ticks.node) ? ticks.end : ticks.first;
   for (std::size_t row = unknown; row < ticks.end; ++row) {

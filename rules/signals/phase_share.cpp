@@ -155,9 +155,9 @@ bool PhaseShareFold::AnyWaited() const {
 
 std::string PhaseShareFold::Describe(int number, const RankWaits& rank) const {
   std::string text = Format(
-      "The training process waited {:.1f} % of the time (mean of {} without the first, rank {}{}) {}",
-      rank.Mean(),
-      CountText(rank.Steps(), "step"), number, HowText(number, rank), share_.waits);
+      "The training process waited {:.1f} % of the time (mean of {} without the first, rank {}{}) "
+      "{}",
+      rank.Mean(), CountText(rank.Steps(), "step"), number, HowText(number, rank), share_.waits);
   if (rank.fired && rank.Mean() <= threshold_) {
     text +=
         Format("; at step {} it was above the threshold of {:g} %.", rank.fired_step, threshold_);

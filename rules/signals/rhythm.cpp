@@ -16,7 +16,10 @@ constexpr double kAlike = 3;             // runs of a size differ by no more tha
 constexpr std::size_t kMostLags = 64;    // older runs that a run is paired with
 constexpr std::int64_t kMostMissed = 1;  // missed beats in a row
 constexpr unsigned kRhythmSigns[] = {HostActivity::kCpu, HostActivity::kWrite, HostActivity::kSend};
-constexpr double kMostBeats = 0.7;      // part of the beats with samples that must show the sign
+constexpr double kMostBeats = 0.7;  // part of the beats with samples that must show the sign
+// Phases that a step of many batches has once.
+constexpr Phase kOwnWork[] = {Phase::kBackward, Phase::kCommunication, Phase::kOptimizer};
+constexpr double kLongestOwn = 64;      // steps
 constexpr std::int64_t kMostSeen = 64;  // beats after which older ones count half
 
 // How far a beat may be from its expected position: two steps, or 2 % for a rhythm of time.
@@ -98,6 +101,16 @@ double Rhythm::Cost() const {
 
 std::size_t Rhythm::Grew() const {
   return static_cast<std::size_t>(std::ranges::max_element(grew_ns) - grew_ns.begin());
+}
+
+std::string Rhythm::GrewText() const {
+  return Grew() == kPhaseCount ? "time outside of all phases"
+                               : std::string(ToText(static_cast<Phase>(Grew())));
+}
+
+bool Rhythm::IsOwnWork() const {
+  const auto grew = [this](Phase phase) { return Grew() == static_cast<std::size_t>(phase); };
+  return period <= kLongestOwn && std::ranges::any_of(kOwnWork, grew);
 }
 
 std::string Rhythm::Save() const {

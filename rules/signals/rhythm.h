@@ -36,6 +36,9 @@ struct Rhythm {
   // Part of the time from its first beat to its newest, 0 to 1.
   double Cost() const;
   std::size_t Grew() const;  // the phase that grew most
+  std::string GrewText() const;
+  // Whether it is the job's own: gradients over several batches hold nothing up.
+  bool IsOwnWork() const;
 
   std::string Save() const;
   Status Load(std::string_view packed);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,9 +33,14 @@ class TrainingTime {
   }
 
  private:
+  static constexpr std::int64_t kSteps = 3;      // so many mean steps may pass until one ends
+  static constexpr Duration kLeastRestart = 5s;  // no process starts and ends a step sooner
+  static constexpr Duration kLongestStep = 1h;   // longer ones count as this
+
   struct Rank {
-    std::int64_t number = 0, steps = 0, wall_us = 0;  // of the newest step; of all of them
-    Time end{};                                       // of the newest step
+    std::int64_t number = 0;  // the newest step's
+    Time end{};               // the newest step's
+    std::int64_t steps = 0, wall_us = 0;
 
     // So long a next step may take.
     Duration Longest() const;
@@ -50,5 +57,43 @@ class TrainingTime {
   std::optional<Time> restarted_;                   // the end of the first step of a new start
   std::map<std::string, Time, std::less<>> taken_;  // the start that a node was told of
 };
+
+inline Duration TrainingTime::Rank::Longest() const {
+  return std::chrono::microseconds(steps > 0 ? kSteps * (wall_us / steps) : 0);
+}
+
+inline void TrainingTime::Observe(const StepView& steps) {
+  for (const Step& step : steps.steps) {
+    Rank& rank = ranks_[steps.rank];
+    const bool again = rank.steps > 0 && step.number <= rank.number;
+    const Time end = EndedAt(step);
+    if (again && step.start - rank.end > std::max(rank.Longest(), kLeastRestart)) {
+      restarted_ = std::max(restarted_.value_or(end), end);
+    }
+    rank.number = step.number;
+    rank.end = std::max(rank.end, end);
+    rank.wall_us += std::clamp(step.wall, Duration::zero(), kLongestStep) / 1us;
+    ++rank.steps;
+  }
+}
+
+inline bool TrainingTime::IsBehind(Time at, Duration interval) const {
+  return !ranks_.empty() && std::ranges::all_of(ranks_, [&](const auto& each) {
+    const Rank& rank = each.second;
+    return rank.steps > 1 && at - rank.end > rank.Longest() + 2 * interval;
+  });
+}
+
+inline std::optional<std::size_t> TrainingTime::FirstAfterRestart(const TickView& ticks) {
+  if (!restarted_) return std::nullopt;
+  Time& taken = taken_[std::string(ticks.node)];
+  if (taken >= *restarted_) return std::nullopt;
+  for (std::size_t row = ticks.first; row < ticks.end; ++row) {
+    if (ticks.At(row) < *restarted_) continue;
+    taken = *restarted_;
+    return row;
+  }
+  return std::nullopt;
+}
 
 }  // namespace stepscope

@@ -120,7 +120,7 @@ std::string CauseOf(const OrderedJson& cause, bool first) {
 std::string VerdictOf(const OrderedJson& diagnosis) {
   std::string text;
   std::size_t named = 0;
-  bool first = true;  // of the causes to which time is known to be lost
+  bool first = true;  // no cause that took time is told yet
   const double threshold = NumberOf(diagnosis, "threshold");
   for (const OrderedJson& cause : diagnosis.value("budget", OrderedJson::array())) {
     const bool lost = TextOf(cause, "cause") != "busy";

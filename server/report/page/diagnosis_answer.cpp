@@ -117,9 +117,8 @@ OrderedJson DiagnosisInShort(const JobRow& job, std::span<const RuleStateRow> st
   const Json budget = MemberArray(evidence, "budget");
   if (budget.empty()) return nullptr;
   OrderedJson json = {{"sentence", MemberOf(report->verdict, "sentence")}};
-  for (const char* key :
-       {"unit", "total_seconds", "confidence", "steps", "threshold", "clock", "named_share",
-        "missing"}) {
+  for (const char* key : {"unit", "total_seconds", "confidence", "steps", "threshold", "clock",
+                          "named_share", "missing"}) {
     json[key] = MemberOf(evidence, key);
   }
   json["parts"] = PartsOf(evidence, job);

@@ -65,7 +65,8 @@ std::string Judges(const OrderedJson& diagnosis) {
   const auto steps = diagnosis.find("steps");
   const std::int64_t seen = steps != diagnosis.end() && steps->is_number() ? steps->get<int>() : 0;
   return Format(
-      "the phases of {} after the first of each rank and what the hosts showed; fewer than 20 steps "
+      "the phases of {} after the first of each rank and what the hosts showed; fewer than 20 "
+      "steps "
       "are too few to be sure",
       CountText(seen, "step"));
 }
@@ -76,8 +77,7 @@ std::string Ground(const OrderedJson& diagnosis) {
   const bool gpus = TextOf(diagnosis, "unit") == "gpu_seconds";
   return Format("The rows add up to {} of {}. Judged by {}.",
                 FormatDuration(seconds->get<double>()),
-                gpus ? "all GPUs together" : "the steps of all ranks together",
-                Judges(diagnosis));
+                gpus ? "all GPUs together" : "the steps of all ranks together", Judges(diagnosis));
 }
 
 // By whose clock the time was divided, and how much of the steps is told by name.

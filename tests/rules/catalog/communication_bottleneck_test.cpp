@@ -21,7 +21,8 @@ TEST(CommunicationBottleneck, NamesTheShareOfTime) {
   const auto outcome = Judge(kRule, Waiting(32));
   EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
   EXPECT_EQ(outcome.verdict.sentence,
-            "The training process waited 32.0 % of the time (mean of 200 steps without the first, rank 0) for "
+            "The training process waited 32.0 % of the time (mean of 200 steps without the first, "
+            "rank 0) for "
             "other ranks; the threshold is 15 %. 2 of 2 ranks fired.");
   EXPECT_EQ(outcome.verdict.severity, Severity::kHigh);
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));

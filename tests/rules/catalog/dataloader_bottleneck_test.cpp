@@ -20,10 +20,10 @@ Scenario Steps(std::initializer_list<scenarios::Steps> ranks) {
 TEST(DataloaderBottleneck, NamesTheShareOfTime) {
   const auto outcome = Judge(kRule, MakeJob(Steps({{5s, 412, 100ms, 57.3, 0}})));
   EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
-  EXPECT_EQ(
-      outcome.verdict.sentence,
-      "The training process waited 57.3 % of the time (mean of 412 steps without the first, rank 0) for its next "
-      "batch; the threshold is 20 %.");
+  EXPECT_EQ(outcome.verdict.sentence,
+            "The training process waited 57.3 % of the time (mean of 412 steps without the first, "
+            "rank 0) for its next "
+            "batch; the threshold is 20 %.");
   EXPECT_EQ(outcome.verdict.severity, Severity::kHigh);
   EXPECT_EQ(outcome.verdict.share, 1);
   EXPECT_TRUE(outcome.verdict.active);
@@ -120,7 +120,8 @@ TEST(DataloaderBottleneck, FindsWaitsThatComeInBursts) {
   EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
   EXPECT_EQ(
       outcome.verdict.sentence,
-      "The training process waited 74.9 % of the time (mean of 480 steps without the first, rank 0; in bursts, "
+      "The training process waited 74.9 % of the time (mean of 480 steps without the first, rank "
+      "0; in bursts, "
       "each 4th step, one for each loader worker) for its next batch; the threshold is 20 %.");
   EXPECT_EQ(outcome.verdict.severity, Severity::kHigh);
   EXPECT_EQ(outcome.verdict.evidence["ranks"][0]["every_steps"], 4);
@@ -166,7 +167,8 @@ TEST(DataloaderBottleneck, IsClearWhereTheGpuHadWorkMeanwhile) {
   EXPECT_EQ(verdict.kind, VerdictKind::kClear);
   EXPECT_EQ(
       verdict.sentence,
-      "The training process waited 2.0 % of the time (mean of 400 steps without the first, rank 0) for its next "
+      "The training process waited 2.0 % of the time (mean of 400 steps without the first, rank 0) "
+      "for its next "
       "batch; the threshold is 20 %. The host waited 60.0 %, but the GPU had work meanwhile.");
   for (Step& step : job.ranks[0].steps) step.gpu_idle = 50ms;
   EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kFinding);

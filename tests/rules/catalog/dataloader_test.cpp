@@ -103,7 +103,8 @@ TEST(Dataloader, DoesNotJudgeByTheFirstBatch) {
     *each += 9s;
   const auto verdict = Judge(kRule, job).verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kClear);
-  EXPECT_NEAR(verdict.evidence["data_wait_percent"].get<double>(), 1, 0.1) << "no part of the share";
+  EXPECT_NEAR(verdict.evidence["data_wait_percent"].get<double>(), 1, 0.1)
+      << "no part of the share";
 }
 
 TEST(Dataloader, CountsTheCoresThatTheJobMayUse) {

@@ -86,7 +86,8 @@ TEST(PeriodicStall, DoesNotDenyARhythmOfWhichItHasSeenTooLittle) {
   EXPECT_TRUE(few.sentence.ends_with(": too few to know whether they have a rhythm."))
       << few.sentence;
   const auto none = Judge(kRule, Stalling(276, Every(1000, 1s))).verdict;
-  EXPECT_TRUE(none.sentence.starts_with("None of 276 steps of rank 0 were longer")) << none.sentence;
+  EXPECT_TRUE(none.sentence.starts_with("None of 276 steps of rank 0 were longer"))
+      << none.sentence;
   const auto chance = [](std::int64_t, auto& random) {
     return random() % 50 == 0 ? More{1s, Phase::kCallback} : More{};
   };
