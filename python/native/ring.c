@@ -2,6 +2,7 @@
 
 #include <structmember.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -123,6 +124,19 @@ static size_t Bytes(const Ring* ring) {
   return kHeaderBytes + ring->slots * kSlotBytes;
 }
 
+// The script may have closed the descriptor, and have a file of its own under the number. Nothing
+// else runs between this and what follows, for the GIL is held, but what other threads do without
+// it.
+static int IsOurs(const Ring* ring) {
+  struct stat seen;
+  return ring->words != NULL && fstat(ring->fd, &seen) == 0 && seen.st_dev == ring->device &&
+         seen.st_ino == ring->inode;
+}
+
+static void SayClock(Ring* ring) {
+  Store(&ring->words[kClockWord], (uint64_t)(ClockNs(CLOCK_REALTIME) - MonotonicNs()));
+}
+
 // Maps the memory, whose number of slots must be a power of two.
 static int Map(Ring* ring, int fd) {
   const int64_t slots = (lseek(fd, 0, SEEK_END) - kHeaderBytes) / kSlotBytes;
@@ -131,16 +145,21 @@ static int Map(Ring* ring, int fd) {
     return -1;
   }
   ring->slots = (uint64_t)slots;
-  void* const start = mmap(NULL, Bytes(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  struct stat seen;
+  void* const start = fstat(fd, &seen) != 0
+                          ? MAP_FAILED
+                          : mmap(NULL, Bytes(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (start == MAP_FAILED) {
     PyErr_SetFromErrno(PyExc_OSError);
     return -1;
   }
   ring->words = start;
   ring->fd = fd;
+  ring->device = seen.st_dev;
+  ring->inode = seen.st_ino;
   ring->fresh = 1;
   Store(&ring->words[kVersionWord], kVersion | ring->slots << 32);
-  Store(&ring->words[kClockWord], (uint64_t)(ClockNs(CLOCK_REALTIME) - MonotonicNs()));
+  SayClock(ring);
   Store(&ring->words[kMagicWord], kMagic);
   return 0;
 }
@@ -148,8 +167,8 @@ static int Map(Ring* ring, int fd) {
 static void Unmap(Ring* ring) {
   if (ring->words == NULL) return;
   rings_closed += 1;
+  if (IsOurs(ring)) close(ring->fd);
   munmap(ring->words, Bytes(ring));
-  close(ring->fd);
   ring->words = NULL;
   ring->fd = -1;
 }
@@ -197,6 +216,16 @@ static PyObject* Step(PyObject* self, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+static PyObject* TellClock(PyObject* self, PyObject* Py_UNUSED(none)) {
+  if (!IsOpen((Ring*)self)) return NULL;
+  SayClock((Ring*)self);
+  Py_RETURN_NONE;
+}
+
+static PyObject* GetFd(PyObject* self, void* Py_UNUSED(closure)) {
+  return PyLong_FromLong(IsOurs((Ring*)self) ? ((Ring*)self)->fd : -1);
+}
+
 static PyObject* Dropped(PyObject* self, PyObject* Py_UNUSED(none)) {
   if (!IsOpen((Ring*)self)) return NULL;
   return PyLong_FromUnsignedLongLong(Load(&((Ring*)self)->words[kDroppedWord]));
@@ -208,24 +237,23 @@ static PyObject* Close(PyObject* self, PyObject* Py_UNUSED(none)) {
 }
 
 static PyMethodDef methods[] = {
-    {"put", PutIn, METH_VARARGS, NULL},
-    {"end_step", Step, METH_VARARGS, NULL},
-    {"dropped", Dropped, METH_NOARGS, NULL},
-    {"close", Close, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
+    {"put", PutIn, METH_VARARGS, NULL},          {"end_step", Step, METH_VARARGS, NULL},
+    {"say_clock", TellClock, METH_NOARGS, NULL}, {"dropped", Dropped, METH_NOARGS, NULL},
+    {"close", Close, METH_NOARGS, NULL},         {NULL, NULL, 0, NULL},
 };
 
 static PyMemberDef members[] = {
-    {"fd", T_INT, offsetof(Ring, fd), READONLY, NULL},
     {"number", T_ULONGLONG, offsetof(Ring, number), 0, NULL},
     {"start", T_LONGLONG, offsetof(Ring, start), 0, NULL},
     {"fresh", T_BOOL, offsetof(Ring, fresh), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
+static PyGetSetDef properties[] = {{"fd", GetFd, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
+
 static PyType_Slot slots[] = {
-    {Py_tp_new, New}, {Py_tp_dealloc, Dealloc}, {Py_tp_methods, methods}, {Py_tp_members, members},
-    {0, NULL},
+    {Py_tp_new, New},         {Py_tp_dealloc, Dealloc},   {Py_tp_methods, methods},
+    {Py_tp_members, members}, {Py_tp_getset, properties}, {0, NULL},
 };
 
 static PyType_Spec spec = {"stepscope._native.Ring", sizeof(Ring), 0, Py_TPFLAGS_DEFAULT, slots};

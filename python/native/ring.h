@@ -14,7 +14,9 @@ typedef struct {
   uint64_t number;  // number of the open step
   int64_t start;    // where it began, ns; 0 while that is not known
   uint64_t heard;   // what the control word said last
-  int fd;
+  int fd;           // the memory's, if the script has not closed it
+  uint64_t device;  // device and inode tell its file from others (stepscope/_descriptor.py)
+  uint64_t inode;
   int64_t wait_ns;  // how long a wait took that is written before the next mark; 0: there is none
   int64_t wait_end;
   uint64_t wait_name;  // its kind and name

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
 
-from . import _wire
 from ._form import marks
 from ._memory import sealed_memory
 
@@ -14,6 +12,7 @@ if TYPE_CHECKING:
     from threading import local
     from typing import Any, Callable, List, Optional
 
+    from ._connection import Connection
     from ._pure import Ring
 else:
     from _thread import _local as local
@@ -39,11 +38,13 @@ class Lease:
         self.free.append(self.ring)
 
 
-def say_clock(ring: Ring) -> None:
-    """Tells the agent that the ring goes to how far the wall clock is ahead of that of the marks: it may have been
-    set since the ring was made, while no agent saw it."""
-    ahead = (time.time_ns() - time.monotonic_ns()) & (1 << 64) - 1
-    os.pwrite(ring.fd, ahead.to_bytes(8, "little"), 8 * _wire.CLOCK_WORD)
+def pass_on(connection: Connection, message: bytes, ring: Ring) -> None:
+    """Gives the agent a ring. The wall clock may have been set since the ring was made, while no agent saw it."""
+    ring.say_clock()
+    fd = ring.fd
+    if fd < 0:
+        raise ConnectionError("the script has closed the memory of the marks")
+    connection.send_ring(message, fd)
 
 
 def new_ring(slots: int) -> Ring:

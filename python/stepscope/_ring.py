@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import time
 
 from . import _wire
+from ._descriptor import Descriptor
 from ._memory import ring_bytes
 
 TYPE_CHECKING = False
@@ -23,20 +23,22 @@ class Ring:
     The words are written by single stores of eight bytes, the write position last.
     """
 
-    __slots__ = ("fd", "memory", "words", "slots", "mask", "position", "lost", "number", "start", "fresh", "heard")
+    __slots__ = ("_descriptor", "_memory", "words", "slots", "mask", "position", "lost", "number", "start", "fresh", "heard")
 
     def __init__(self, fd: int) -> None:
         """Takes the descriptor over. The ring has as many slots as the memory holds: a power of two."""
         slots = (os.fstat(fd).st_size - _wire.RING_HEADER_BYTES) // _wire.RING_SLOT_BYTES
         if slots < _wire.LEAST_RING_SLOTS or slots & slots - 1:
             raise ValueError("the memory is not that of a ring")
-        self.fd = fd
+        from ._mapping import Mapping  # what it needs takes longer to import than all of this package
+
         self.slots = slots
         self.mask = slots - 1
-        self.memory = mmap.mmap(fd, ring_bytes(slots))
-        self.words = memoryview(self.memory).cast("Q")
+        self._memory: Optional[Mapping] = Mapping(fd, ring_bytes(slots))
+        self._descriptor = Descriptor(fd)
+        self.words = self._memory.words
         self.words[_wire.VERSION_WORD] = _wire.RING_VERSION | slots << 32
-        self.words[_wire.CLOCK_WORD] = (time.time_ns() - time.monotonic_ns()) & (1 << 64) - 1
+        self.say_clock()
         self.words[_wire.MAGIC_WORD] = _wire.RING_MAGIC
         self.position = 0
         self.lost = False  # marks were dropped since the last one that was written
@@ -44,6 +46,15 @@ class Ring:
         self.start = 0  # where it began, ns; 0 while that is not known
         self.heard = 0  # the control word when it was read last
         self.fresh = True  # nothing happened before, so the first phase begins the first step
+
+    @property
+    def fd(self) -> int:
+        """The descriptor of the memory; -1 where the ring or the script has closed it."""
+        return self._descriptor.number if self._descriptor.is_ours() else -1
+
+    def say_clock(self) -> None:
+        """Tells how far the wall clock is ahead of that of the marks."""
+        self.words[_wire.CLOCK_WORD] = (time.time_ns() - time.monotonic_ns()) & (1 << 64) - 1
 
     def put(self, start_ns: int, end_ns: int, kind_and_name: int, value: int = 0) -> None:
         """Writes one mark, or counts it as dropped when the agent has not emptied the ring."""
@@ -102,9 +113,7 @@ class Ring:
 
     def close(self) -> None:
         """Gives memory and descriptor back. Whoever uses the ring afterwards gets a ValueError."""
-        if self.fd < 0:
-            return
-        self.words.release()
-        self.memory.close()
-        os.close(self.fd)
-        self.fd = -1
+        memory, self._memory = self._memory, None
+        if memory is not None:
+            memory.close()
+            self._descriptor.close()

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import itertools
 import os
-import struct
 from time import monotonic_ns
 
 from . import _form, _place, _wire
 from ._form import marks
-from ._lease import Lease, Local, new_ring, say_clock
+from ._hearing import obey
+from ._lease import Lease, Local, new_ring, pass_on
 from ._memory import MAX_RINGS, slots_of, supported
 from ._unconnected import why as _why_unconnected
 from ._waiting import Waiting
@@ -34,7 +34,6 @@ VERSION = "0.1.0"
 SECOND = 1_000_000_000
 _RETRY = 2 * SECOND
 _REFUSED_RETRY = 60 * SECOND
-_NO_WINDOWS = "operators are recorded where the hooks of PyTorch are, and this process has none"
 
 
 class Session(marks.Gate):
@@ -64,6 +63,7 @@ class Session(marks.Gate):
         self._free: List[Ring] = []
         self._tickets = itertools.count()  # one for each ring
         self._numbers = itertools.count(1)  # one for each name
+        self._number = 0  # a new ring begins with the step of this number
         self._announced = 0  # so many of the rings does the agent have
         self._named = 0  # so many of the names does it know
         self._facts: Dict[str, str] = {}
@@ -212,6 +212,7 @@ class Session(marks.Gate):
                 self._unrecorded += 1
                 return
             ring = new_ring(slots_of(ticket))
+            ring.number = self._number
             ring.fresh = not self._late
             self.rings.append(ring)
             self.ready = True
@@ -222,11 +223,12 @@ class Session(marks.Gate):
     def _connect(self) -> None:
         connection = None
         try:
+            if any(ring.fd < 0 for ring in self.rings):
+                self._replace_rings()
             connection = self._connect_to(self.path)
             if not self.rings:
                 self._lend()
-            say_clock(self.rings[0])
-            connection.send_ring(self._hello(), self.rings[0].fd)
+            pass_on(connection, self._hello(), self.rings[0])
         except BaseException:
             if connection is not None:
                 connection.close()
@@ -235,6 +237,14 @@ class Session(marks.Gate):
         self.connection = connection
         self.reason = ""
         self._announced, self._named, self._facts_sent = 1, 0, not self._facts
+
+    def _replace_rings(self) -> None:
+        """The script has closed the memory of a ring: no agent can be given it any more. Steps go on where they were."""
+        lost, self.rings, self._free = self.rings, [], []
+        self.local, self._tickets, self._late = Local(), itertools.count(), True
+        self._number = max(ring.number + (ring.start != 0) for ring in lost)
+        for ring in lost:
+            ring.close()
 
     def _hello(self) -> bytes:
         job = os.environ.get("STEPSCOPE_JOB", "")
@@ -247,9 +257,7 @@ class Session(marks.Gate):
         if self.connection is None:
             return
         while self._announced < len(self.rings):
-            ring = self.rings[self._announced]
-            say_clock(ring)
-            self.connection.send_ring(_wire.ring(self._announced), ring.fd)
+            pass_on(self.connection, _wire.ring(self._announced), self.rings[self._announced])
             self._announced += 1
         if self._named < len(self.ids):
             known = list(self.ids.items())
@@ -272,23 +280,10 @@ class Session(marks.Gate):
             if not message:
                 self._part("the agent is gone", now_ns)
                 return
-            if not self._obey(message, now_ns):
+            refusal = obey(message, self.connection, self.asked)
+            if refusal:
+                self._part(refusal, now_ns + _REFUSED_RETRY)
                 return
-
-    def _obey(self, message: bytes, now_ns: int) -> bool:
-        """Whether the connection goes on after this message."""
-        kind = _wire.kind_of(message)
-        if kind == _wire.ANSWER:
-            _, refused = struct.unpack_from("<IH", message, 8)
-            if refused:
-                self._part("refused: " + _wire.read_text(message, 14)[0], now_ns + _REFUSED_RETRY)
-                return False
-        elif kind == _wire.COMMAND and self.connection is not None:
-            number, asked, argument = _wire.command(message)
-            reason = (self.asked(number, argument) if self.asked else _NO_WINDOWS) if asked == "window" else "this version knows no commands but window"
-            if reason:
-                self.connection.send(_wire.answer(number, True, reason))
-        return True
 
     def _part(self, reason: str, retry_ns: int) -> None:
         """Ends the connection; marks stay in the rings until the agent is found again."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
+from ._descriptor import Descriptor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import List, Tuple
+    from typing import List, Optional, Tuple
 
     from ._connection import Connection
 
@@ -17,22 +17,22 @@ class Waiting:
     """At most four; the oldest goes where there are more. Owns the descriptors."""
 
     def __init__(self) -> None:
-        self._messages: List[Tuple[bytes, int]] = []
+        self._messages: List[Tuple[bytes, Optional[Descriptor]]] = []
 
     def add(self, message: bytes, fd: int = -1) -> None:
         """Takes the descriptor over; -1: there is none."""
         while len(self._messages) >= _MOST:
             self._drop_first()
-        self._messages.append((message, fd))
+        self._messages.append((message, Descriptor(fd) if fd >= 0 else None))
 
     def send(self, connection: Connection) -> None:
-        """Raises what the connection raises; what was not sent stays."""
+        """Raises what the connection raises; what was not sent stays, unless the script has closed its file."""
         while self._messages:
-            message, fd = self._messages[0]
-            if fd < 0:
+            message, file = self._messages[0]
+            if file is None:
                 connection.send(message)
-            else:
-                connection.send_ring(message, fd)
+            elif file.is_ours():
+                connection.send_ring(message, file.number)
             self._drop_first()
 
     def close(self) -> None:
@@ -40,6 +40,6 @@ class Waiting:
             self._drop_first()
 
     def _drop_first(self) -> None:
-        _, fd = self._messages.pop(0)
-        if fd >= 0:
-            os.close(fd)
+        _, file = self._messages.pop(0)
+        if file is not None:
+            file.close()
