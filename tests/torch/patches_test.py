@@ -105,6 +105,35 @@ def test_nothing_is_kept_alive(agent):
     assert [each() for each in gone] == [None] * 4
 
 
+def trial():
+    """A training by classes of its own, as in a search; what it leaves behind."""
+
+    class Own(Net):
+        pass
+
+    class Optimizer(torch.optim.SGD):
+        def step(self, closure=None):
+            return super().step(closure)
+
+    class Loader(torch.utils.data.DataLoader):
+        def __iter__(self):
+            return super().__iter__()
+
+    net = Own()
+    optimizer = Optimizer(net.parameters(), 0.01)
+    for x in Loader(torch.ones(32, 8), 4):
+        step(net, optimizer, x, x[:, :1])
+    return [weakref.ref(each) for each in (Own, Optimizer, Loader)], "__call__" in vars(Own)
+
+
+def test_classes_that_nobody_has_any_more_are_freed(agent):
+    trials = [trial() for _ in range(20)]
+    gc.collect()
+    assert all(watched for _, watched in trials[1:]) and [each() for kinds, _ in trials for each in kinds] == [None] * 60
+    trial()
+    assert len(_patch._replaced) < 8
+
+
 class Broken(torch.utils.data.Dataset):
     def __len__(self):
         return 8

@@ -6,8 +6,9 @@ During the first calls every module's call is looked at. As soon as the roots ar
 
 from __future__ import annotations
 
+import weakref
 from threading import get_ident
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from ._calls import computing, tell
 from ._compile import compiling, readers
@@ -42,12 +43,13 @@ class _Roots:
         self.module = torch.nn.Module
         self.loss = torch.nn.modules.loss._Loss
         self.compiling = compiling(torch)
-        self.phases: Dict[type, str] = {}
+        self.phases: Dict[int, Tuple["weakref.ref[type]", str]] = {}  # by a class's id: the class, and the phase of its objects
         self.calls = self.backwards = 0
         self.known = False
 
     def search(self) -> None:
         self.calls, self.backwards, self.known = 0, flow.all_backwards, False
+        self.phases.clear()
         self.look()
 
     def look(self) -> None:
@@ -82,12 +84,17 @@ class _Roots:
         """The phase of a module's calls; None where it has no parameters and is no loss, such as a transformation of images."""
         try:
             kind = type(module)
-            if kind not in self.phases:
-                if isinstance(module, self.loss) or kind.__name__.endswith(("Loss", "Criterion")):
-                    self.phases[kind] = "loss"
-                elif next(module.parameters(), None) is not None:
-                    self.phases[kind] = "forward"
-            return self.phases.get(kind)
+            known = self.phases.get(id(kind))
+            if known is not None and known[0]() is kind:
+                return known[1]
+            phase = None
+            if isinstance(module, self.loss) or kind.__name__.endswith(("Loss", "Criterion")):
+                phase = "loss"
+            elif next(module.parameters(), None) is not None:
+                phase = "forward"
+            if phase is not None:
+                self.phases[id(kind)] = weakref.ref(kind), phase
+            return phase
         except Exception:
             return None
 
@@ -97,8 +104,10 @@ class _Roots:
         if enough or self.calls >= _MOST_CALLS:
             self.known = True
             give_back(self.module, "__call__")
-            for kind, phase in list(self.phases.items())[:_MOST_CLASSES]:
-                tell(self._watch, kind, phase)  # a class may take no attributes
+            for known, phase in list(self.phases.values())[:_MOST_CLASSES]:
+                kind = known()
+                if kind is not None:
+                    tell(self._watch, kind, phase)  # a class may take no attributes
 
     def _watch(self, kind: type, phase: str) -> None:
         own = "__call__" in vars(kind)

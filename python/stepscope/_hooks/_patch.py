@@ -8,15 +8,17 @@ whoever asks the class, and only the calls of its objects are watched.
 from __future__ import annotations
 
 import functools
+import weakref
 from operator import itemgetter
 from types import CodeType, FunctionType, MethodType
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _in_place
 from ._frames import unseen
 
 _MISSING = object()
-_replaced: List[Tuple[Any, str, Any, Any]] = []  # class, name, what its __dict__ had, ours
+# What was put into classes, by the class's id and the name: only the class itself keeps it, and nothing keeps the class.
+_replaced: Dict[Tuple[int, str], "weakref.ref[Shown]"] = {}
 _watched: List[Tuple[FunctionType, CodeType, CodeType]] = []  # function, its code, ours
 
 
@@ -30,7 +32,7 @@ class Shown:
 
     def __init__(self, kind: type, name: str, original: Any, timed: Any) -> None:
         functools.update_wrapper(self, timed.__wrapped__, updated=())
-        self._kind, self._name, self._original, self._timed = kind, name, original, timed
+        self.kind, self.name, self.original, self._timed = kind, name, original, timed
 
     @unseen
     def __get__(self, object: Any, kind: Optional[type] = None) -> Any:
@@ -41,10 +43,10 @@ class Shown:
         return self._timed(*args, **named)
 
     def shown(self, kind: Optional[type]) -> Any:
-        if self._original is _MISSING:
-            return getattr(super(self._kind, kind or self._kind), self._name)
-        bind = getattr(type(self._original), "__get__", None)
-        return bind(self._original, None, kind or self._kind) if bind else self._original
+        if self.original is _MISSING:
+            return getattr(super(self.kind, kind or self.kind), self.name)
+        bind = getattr(type(self.original), "__get__", None)
+        return bind(self.original, None, kind or self.kind) if bind else self.original
 
     def __reduce__(self) -> Any:
         return itemgetter(0), ((self.shown(None),),)
@@ -64,15 +66,23 @@ def replace(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
     """Puts make(original) in the place of a class's method, for calls of its objects; once only, unless others took it
     away: who puts back later what the class showed (torch.fx does) puts the original there."""
     original, before = _found(kind, name), vars(kind).get(name, _MISSING)
-    for row in [row for row in _replaced if row[0] is kind and row[1] == name]:
-        if row[3] is before:
-            return
-        _replaced.remove(row)
+    known = _ours(kind, name)
+    if known is not None and known is before:
+        return
     timed = make(original)
     functools.update_wrapper(timed, original)
     ours = Shown(kind, name, before, timed)
     setattr(kind, name, ours)
-    _replaced.append((kind, name, before, ours))
+    for key in [key for key, each in list(_replaced.items()) if each() is None]:
+        del _replaced[key]
+    _replaced[id(kind), name] = weakref.ref(ours)
+
+
+def _ours(kind: Any, name: str) -> Optional[Shown]:
+    """What was put there, for as long as anybody has it."""
+    known = _replaced.get((id(kind), name))
+    ours = known and known()
+    return ours if ours is not None and ours.kind is kind else None
 
 
 def _found(owner: Any, name: str) -> Any:
@@ -83,7 +93,7 @@ def _found(owner: Any, name: str) -> Any:
 
 
 def is_replaced(kind: Any, name: str) -> bool:
-    return any(row[0] is kind and row[1] == name for row in _replaced)
+    return _ours(kind, name) is not None
 
 
 def is_inherited(kind: Any, name: str) -> bool:
@@ -92,26 +102,23 @@ def is_inherited(kind: Any, name: str) -> bool:
 
 
 def give_back(kind: Any, name: str) -> None:
-    for row in [row for row in _replaced if row[0] is kind and row[1] == name]:
-        _give_back(row)
+    ours = _ours(kind, name)
+    _replaced.pop((id(kind), name), None)
+    if ours is None or vars(kind).get(name) is not ours:
+        return
+    if ours.original is _MISSING:
+        delattr(kind, name)
+    else:
+        setattr(kind, name, ours.original)
 
 
 def restore() -> None:
     """Whoever has put something of theirs on top of ours keeps it."""
-    while _replaced:
-        _give_back(_replaced[-1])
+    for ours in [each() for each in list(_replaced.values())]:
+        if ours is not None:
+            give_back(ours.kind, ours.name)
     while _watched:
         function, before, ours = _watched.pop()
         if function.__code__ is ours:
             function.__code__ = before
 
-
-def _give_back(row: Tuple[Any, str, Any, Any]) -> None:
-    _replaced.remove(row)
-    kind, name, before, ours = row
-    if vars(kind).get(name) is not ours:
-        return
-    if before is _MISSING:
-        delattr(kind, name)
-    else:
-        setattr(kind, name, before)
