@@ -30,7 +30,7 @@ static PyObject* CallIdle(PyObject* self, PyObject* const* given, size_t count, 
   return result;
 }
 
-static PyObject* CallWithTuple(PyObject* self, PyObject* args, PyObject* named) {
+static PyObject* CallFromTuple(PyObject* self, PyObject* args, PyObject* named) {
   return CallByPlace(CallIdle, self, args, named);
 }
 
@@ -48,7 +48,7 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyType_Slot slots[] = {{Py_tp_call, CallWithTuple}, {Py_tp_members, members}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_call, CallFromTuple}, {Py_tp_members, members}, {0, NULL}};
 
 static PyType_Spec spec = {
     "stepscope._native.IdleSpan", sizeof(Idle), 0, Py_TPFLAGS_DEFAULT | kHaveVectorcall, slots,

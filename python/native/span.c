@@ -69,7 +69,7 @@ static PyObject* CallSpan(PyObject* self, PyObject* const* given, size_t count, 
   }
 }
 
-static PyObject* CallWithTuple(PyObject* self, PyObject* args, PyObject* named) {
+static PyObject* CallFromTuple(PyObject* self, PyObject* args, PyObject* named) {
   return CallByPlace(CallSpan, self, args, named);
 }
 
@@ -95,7 +95,7 @@ static PyMemberDef span_members[] = {
 static PyType_Slot span_slots[] = {
     {Py_tp_new, RefuseNew},
     {Py_tp_dealloc, DeallocSpan},
-    {Py_tp_call, CallWithTuple},
+    {Py_tp_call, CallFromTuple},
     {Py_tp_members, span_members},
     {0, NULL},
 };
@@ -129,7 +129,7 @@ static PyObject* CallBinder(PyObject* Py_UNUSED(binder), PyObject* args, PyObjec
   }
   PyObject* const rest = PyTuple_GetSlice(args, 1, count);
   if (rest == NULL) return NULL;
-  PyObject* const result = CallWithTuple(self, rest, named);
+  PyObject* const result = CallFromTuple(self, rest, named);
   Py_DECREF(rest);
   return result;
 }

@@ -3,6 +3,7 @@
 #include <pythread.h>
 #include <structmember.h>
 
+#include "call.h"
 #include "edge.h"
 #include "flow.h"
 #include "outcome.h"
@@ -14,8 +15,9 @@ typedef struct Watch {
   PyObject* (*run)(struct Watch*, PyObject* args, PyObject* named);
   PyObject* attributes;  // __dict__: what functools.update_wrapper says of the original
   PyObject* references;  // weak ones
-  PyObject* original;    // None where the class inherits the method
-  PyObject* gradients;   // torch.is_grad_enabled
+  Vectorcall call;
+  PyObject* original;   // None where the class inherits the method
+  PyObject* gradients;  // torch.is_grad_enabled
   PyObject* phase;
   PyObject* kind;  // the class
   PyObject* base;  // the class behind it where that decides what is inherited, or None
@@ -80,6 +82,7 @@ static PyObject* CallBehind(const Watch* watch, PyObject* module, PyObject* args
 
 // A method that a class inherits is looked up at each call: others may have replaced it since.
 static PyObject* CallModule(const Watch* watch, PyObject* module, PyObject* args, PyObject* named) {
+  if (watch->original != Py_None) return PyObject_Call(watch->original, args, named);
   if (watch->base == Py_None || (PyObject*)Py_TYPE(module) != watch->kind) {
     return CallBehind(watch, module, args, named);
   }
@@ -142,6 +145,12 @@ static PyObject* Step(Watch* watch, PyObject* args, PyObject* named) {
 
 static PyObject* Call(PyObject* self, PyObject* args, PyObject* named) {
   return ((Watch*)self)->run((Watch*)self, args, named);
+}
+
+// A call takes none of the depth that Python leaves a script for calls within calls.
+static PyObject* CallByPlaces(PyObject* self, PyObject* const* given, size_t count,
+                              PyObject* names) {
+  return CallWithTuple(Call, self, given, count, names);
 }
 
 // types.MethodType, which the limited API has no name for, borrowed.
@@ -211,6 +220,7 @@ static void Dealloc(PyObject* self) {
 
 static PyMemberDef members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(Watch, attributes), READONLY, NULL},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Watch, call), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Watch, references), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
@@ -230,7 +240,7 @@ static PyType_Spec spec = {
     "stepscope._native.Watch",
     sizeof(Watch),
     0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_METHOD_DESCRIPTOR | kHaveVectorcall,
     slots,
 };
 
@@ -256,6 +266,7 @@ PyObject* WatchCall(PyObject* Py_UNUSED(module), PyObject* args) {
   Watch* const watch = (Watch*)allocate(watch_type, 0);
   if (watch == NULL) return NULL;
   watch->run = kRuns[what];
+  watch->call = CallByPlaces;
   watch->attributes = PyDict_New();
   Take(&watch->original, original);
   Take(&watch->gradients, gradients);

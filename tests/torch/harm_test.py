@@ -1,12 +1,15 @@
 """A training is the same with the hooks and without, whatever happens to the agent."""
 
+import json
 import os
 import signal
 import subprocess
 import time
 
 import pytest
+import torch
 
+from stepscope._form import FORM
 from tests.python.intake import Intake
 from tests.support.sanitized import counts_memory
 from tests.torch.training import CNN, outcome, script, start
@@ -245,6 +248,59 @@ def test_memory_does_not_grow(bare_long, intake, agent):
         return
     assert (steps, dropped, intake.annotations["counts"]) == (12000, "0", 12000)
     assert {(rank, name) for rank, name, _ in intake.metrics} == {(0, "user.loss")} and len(intake.metrics) >= 20
+
+
+DEEP = """
+import sys, threading, torch
+from torch import nn
+sys.setrecursionlimit(300)
+
+class Deep(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.weight, self.within = nn.Parameter(torch.ones(1)), Deep(depth - 1) if depth else None
+    def forward(self, x):
+        return self.weight * (x if self.within is None else self.within(x))
+
+class Again(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(1))
+    def forward(self, x, depth):
+        return self.weight * (again(x, depth - 1) if depth else x)
+
+def deepest(call):
+    for depth in range(20, 200):
+        try: call(depth)
+        except RecursionError: return depth
+
+def all_depths():
+    in_thread = []
+    thread = threading.Thread(target=lambda: in_thread.append(deepest(lambda depth: Deep(depth)(torch.ones(1)))))
+    thread.start()
+    thread.join()
+    return [deepest(lambda depth: Deep(depth)(torch.ones(1))), deepest(lambda depth: again(torch.ones(1), depth)), *in_thread]
+
+again, deep = Again(), Deep(3)
+print(all_depths())
+for net, x in ((again, (torch.ones(1), 3)), (deep, (torch.ones(1),))):
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    for i in range(20):
+        optimizer.zero_grad()
+        net(*x).backward()
+        optimizer.step()
+    print(all_depths())
+"""
+
+
+def test_calls_within_calls_go_as_deep(intake):
+    """The form in Python takes one frame for the outermost call."""
+    bare, with_us = (outcome(start("-c", DEEP, socket=intake.path, hooks=hooks)) for hooks in (False, True))
+    assert (bare[0], bare[2]) == (0, "") and with_us[0::2] == (0, "")
+    depths = [[depth for line in said.splitlines() for depth in json.loads(line)] for _, said, _ in (bare, with_us)]
+    lost = int(FORM != "C extension" or torch.__version__ >= "2")
+    assert len(depths[0]) == 9 and all(before - lost <= after <= before for before, after in zip(*depths)), depths
+    assert len(intake.drain_until(lambda i: i.ended, "end").steps) == 40
 
 
 def test_a_script_from_standard_input_and_an_interactive_one(intake):

@@ -65,6 +65,13 @@ def test_a_model_of_many_modules_pays_for_its_root_only(agent):
     assert len(agent.drain().steps) == 6 and all("forward" in row["phases"] for row in agent.steps)
 
 
+def test_a_new_optimizer_of_a_model_that_is_known_ends_the_search_too(agent):
+    net = Net(layers=200)
+    for _ in range(3):
+        train(30, net)
+        assert type(vars(nn.Module)["__call__"]) is types.FunctionType
+
+
 def losses_of_many_modules():
     torch.manual_seed(4)
     net, losses = Net(layers=200), []

@@ -99,28 +99,32 @@ def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
         if readers and reading():
             return call(*args, **named)
         try:
-            return timed(call, args, named)
+            if flow.inside or get_ident() != flow.owner:
+                return call(*args, **named)
+            trains = gradients()
+            edge = begin_edge(flow, phase, trains)
+            flow.inside = True
+            start = monotonic_ns()
+            try:
+                return call(*args, **named)
+            finally:
+                end = monotonic_ns()
+                flow.inside = False
+                if edge:
+                    edge(None, True)
+                tell(flow.computed, start, end, phase, trains)
         except BaseException as problem:
             leave(problem)
             raise
 
-    def timed(call: Any, args: Any, named: Any) -> Any:
-        if flow.inside or get_ident() != flow.owner:
-            return call(*args, **named)
-        trains = gradients()
-        edge = begin_edge(flow, phase, trains)
-        flow.inside = True
-        start = monotonic_ns()
-        try:
-            return call(*args, **named)
-        finally:
-            end = monotonic_ns()
-            flow.inside = False
-            if edge:
-                edge(None, True)
-            tell(flow.computed, start, end, phase, trains)
-
     return call_timed
+
+
+def computing_once(flow: Flow, original: Any, torch: Any, phase: str) -> Any:
+    """The `__call__` of a module, for a call that torch.compile does not read."""
+    if _watch:
+        return _watch(_COMPUTE, flow, original, torch.is_grad_enabled, phase, None, None)
+    return computing(flow, original, torch, phase, None)
 
 
 def _behind(kind: type) -> Optional[type]:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import weakref
 from threading import get_ident
+from types import MethodType
 from typing import Any, Dict, List, Optional, Tuple
 
-from ._calls import computing, tell
+from ._calls import computing, computing_once, tell
 from ._compile import compiling, readers
 from ._flow import flow
-from ._frames import leave, unseen
-from ._patch import give_back, is_replaced, replace
+from ._frames import unseen
+from ._patch import Shown, give_back, is_replaced, replace
 
 _LEAST_CALLS = 6  # so many calls of roots, before the roots are taken as known
 _LEAST_BACKWARDS = 2
 _MOST_CALLS = 500
 _MOST_CLASSES = 16
+_SEVERAL = 64  # calls within others from one look at them to the next
 
 _searching: List[_Roots] = []
 
@@ -37,6 +39,25 @@ def look_again(_: Any) -> None:
         roots.look()
 
 
+class _Looking(Shown):
+    """The call of all modules while roots are looked for: it says of each object what the call is to be, and takes no part
+    in the call itself."""
+
+    def __init__(self, roots: _Roots, *place: Any) -> None:
+        super().__init__(*place)
+        self.roots = roots
+
+    @unseen
+    def __get__(self, object: Any, kind: Optional[type] = None) -> Any:
+        if object is None:
+            return self.shown(kind)
+        return MethodType(self.roots.choose(self.original, object), object)
+
+
+def _calling(original: Any) -> Any:
+    return lambda *args, **named: original(*args, **named)
+
+
 class _Roots:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -44,7 +65,7 @@ class _Roots:
         self.loss = torch.nn.modules.loss._Loss
         self.compiling = compiling(torch)
         self.phases: Dict[int, Tuple["weakref.ref[type]", str]] = {}  # by a class's id: the class, and the phase of its objects
-        self.calls = self.backwards = 0
+        self.calls = self.backwards = self.within = 0
         self.known = False
 
     def search(self) -> None:
@@ -54,31 +75,22 @@ class _Roots:
 
     def look(self) -> None:
         if not self.known:
-            replace(self.module, "__call__", self._looking)
+            replace(self.module, "__call__", _calling, lambda *place: _Looking(self, *place))
 
-    @unseen
-    def _looking(self, original: Any) -> Any:
-        compiling = self.compiling
-
-        def __call__(module: Any, *args: Any, **named: Any) -> Any:
-            if (readers and compiling()) or flow.inside or get_ident() != flow.owner:
-                return original(module, *args, **named)
-            try:
-                return look(module, args, named)
-            except BaseException as problem:
-                leave(problem)
-                raise
-
-        def look(module: Any, args: Any, named: Any) -> Any:
-            phase = self._phase_of(module)
-            if phase is None or is_replaced(type(module), "__call__"):
-                return original(module, *args, **named)
-            try:
-                return self._timed(original, None, phase)(module, *args, **named)
-            finally:
-                tell(self._count)
-
-        return __call__
+    def choose(self, original: Any, module: Any) -> Any:
+        """What the call of a module is to be: the original, or that with its time taken."""
+        if flow.inside or get_ident() != flow.owner:
+            self.within += 1
+            if self.within % _SEVERAL == 0:
+                tell(self._count_within)
+            return original
+        if readers and self.compiling():
+            return original
+        phase = self._phase_of(module)
+        if phase is None or is_replaced(type(module), "__call__"):
+            return original
+        tell(self._count)
+        return computing_once(flow, original, self.torch, phase)
 
     def _phase_of(self, module: Any) -> Optional[str]:
         """The phase of a module's calls; None where it has no parameters and is no loss, such as a transformation of images."""
@@ -102,6 +114,15 @@ class _Roots:
         self.calls += 1
         enough = self.calls >= _LEAST_CALLS and flow.all_backwards - self.backwards >= _LEAST_BACKWARDS
         if enough or self.calls >= _MOST_CALLS:
+            self._end_search()
+
+    def _count_within(self) -> None:
+        """All roots may be those of the training before, whose calls are not counted here."""
+        if flow.all_backwards - self.backwards >= _LEAST_CALLS + _LEAST_BACKWARDS:
+            self._end_search()
+
+    def _end_search(self) -> None:
+        if not self.known:
             self.known = True
             give_back(self.module, "__call__")
             for known, phase in list(self.phases.values())[:_MOST_CLASSES]:

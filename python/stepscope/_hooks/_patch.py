@@ -10,10 +10,12 @@ from __future__ import annotations
 import functools
 import weakref
 from operator import itemgetter
+from threading import get_ident
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _in_place
+from ._flow import flow
 from ._frames import unseen
 
 _MISSING = object()
@@ -28,15 +30,26 @@ class Unavailable(Exception):
 
 class Shown:
     """The attribute of a class whose objects' calls are watched. The class itself has the original, so it is compared,
-    pickled and wrapped as if we were not there; what takes a class apart finds the original too (`__reduce__`)."""
+    pickled and wrapped as if we were not there; what takes a class apart finds the original too (`__reduce__`).
+
+    Only the outermost call is watched (`outermost`): those within it get the original, so a model that calls itself goes
+    as deep as it would without us."""
 
     def __init__(self, kind: type, name: str, original: Any, timed: Any) -> None:
         functools.update_wrapper(self, timed.__wrapped__, updated=())
+        self.outermost = name == "__call__"
         self.kind, self.name, self.original, self._timed = kind, name, original, timed
 
     @unseen
     def __get__(self, object: Any, kind: Optional[type] = None) -> Any:
-        return MethodType(self._timed, object) if object is not None else self.shown(kind)
+        if object is None:
+            return self.shown(kind)
+        if not self.outermost or not (flow.inside or get_ident() != flow.owner):
+            return MethodType(self._timed, object)
+        if self.original is _MISSING:
+            return getattr(super(self.kind, object), self.name)
+        bind = getattr(type(self.original), "__get__", None)
+        return bind(self.original, object, kind) if bind else self.original
 
     @unseen
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -62,7 +75,7 @@ def watch(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         _watched.append((function, before, _in_place.put(function, make)))
 
 
-def replace(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
+def replace(kind: Any, name: str, make: Callable[[Any], Any], put: Callable[..., Any] = Shown) -> None:
     """Puts make(original) in the place of a class's method, for calls of its objects; once only, unless others took it
     away: who puts back later what the class showed (torch.fx does) puts the original there."""
     original, before = _found(kind, name), vars(kind).get(name, _MISSING)
@@ -71,7 +84,7 @@ def replace(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
         return
     timed = make(original)
     functools.update_wrapper(timed, original)
-    ours = Shown(kind, name, before, timed)
+    ours = put(kind, name, before, timed)
     setattr(kind, name, ours)
     for key in [key for key, each in list(_replaced.items()) if each() is None]:
         del _replaced[key]
