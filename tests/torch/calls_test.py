@@ -80,6 +80,51 @@ def test_models_and_optimizers_are_copied_and_pickled(agent):
         train(2, other, fresh)
 
 
+def rebuilt(kind, **more):
+    """Another class of the same attributes, as decorators of classes make it (attrs, dataclasses with slots)."""
+    attributes = {name: value for name, value in vars(kind).items() if name not in ("__dict__", "__weakref__")}
+    return type(kind)(kind.__name__, kind.__bases__, {**attributes, **more})
+
+
+def test_a_class_that_is_made_of_another_ones_attributes_is_like_that(agent):
+    for kind in (Net, torch.optim.SGD):
+        bare = sorted(vars(rebuilt(kind)))
+        train(8)
+        assert sorted(vars(rebuilt(kind))) == bare and type(vars(rebuilt(torch.optim.SGD))["step"]) is types.FunctionType
+
+    class Small(nn.Module):
+        def __init__(self):
+            nn.Module.__init__(self)
+            self.layer = nn.Linear(8, 1)
+
+        def forward(self, x):
+            return self.layer(x)
+
+    for _ in range(3):
+        train(20, Small())
+        Small = rebuilt(Small)
+    assert len(agent.drain().steps) == 76
+
+
+def test_what_was_put_into_another_class_works_there(agent):
+    class Own(nn.Module):
+        def forward(self, x):
+            return x
+
+    class Heir(Net):
+        pass
+
+    class Optimizer(torch.optim.Optimizer):
+        pass
+
+    net, optimizer = train(8)
+    for kind in (Own, Heir):
+        kind.__call__ = vars(Net)["__call__"]
+        assert kind()(torch.ones(1, 8)).shape[0] == 1 and kind.__call__ is nn.Module.__call__
+    Optimizer.step = vars(torch.optim.SGD)["step"]
+    assert Optimizer.step is torch.optim.SGD.step
+
+
 def test_the_next_class_of_several_is_called(agent):
     class Louder(nn.Module):
         def __call__(self, *args):

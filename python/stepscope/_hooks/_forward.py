@@ -15,7 +15,7 @@ from ._calls import computing, computing_once, tell
 from ._compile import compiling, readers
 from ._flow import flow
 from ._frames import unseen
-from ._patch import Shown, give_back, is_replaced, replace
+from ._patch import Shown, give_back, has_own, is_replaced, replace
 
 _LEAST_CALLS = 6  # so many calls of roots, before the roots are taken as known
 _LEAST_BACKWARDS = 2
@@ -131,7 +131,7 @@ class _Roots:
                     tell(self._watch, kind, phase)  # a class may take no attributes
 
     def _watch(self, kind: type, phase: str) -> None:
-        own = "__call__" in vars(kind)
+        own = has_own(kind, "__call__")
         replace(kind, "__call__", lambda original: self._timed(original if own else None, kind, phase))
 
     def _timed(self, own: Any, kind: Any, phase: str) -> Any:

@@ -44,12 +44,36 @@ class Shown:
     def __get__(self, object: Any, kind: Optional[type] = None) -> Any:
         if object is None:
             return self.shown(kind)
-        if not self.outermost or not (flow.inside or get_ident() != flow.owner):
+        is_elsewhere = self.original is _MISSING and kind is not self.kind and not self._is_of(type(object))
+        if not is_elsewhere and not (self.outermost and (flow.inside or get_ident() != flow.owner)):
             return MethodType(self._timed, object)
         if self.original is _MISSING:
-            return getattr(super(self.kind, object), self.name)
+            return getattr(super(self._place(type(object)) if is_elsewhere else self.kind, object), self.name)
         bind = getattr(type(self.original), "__get__", None)
         return bind(self.original, object, kind) if bind else self.original
+
+    def __set_name__(self, kind: type, name: str) -> None:
+        """Another class was made of the attributes of ours, as decorators of classes do: it gets what ours had."""
+        try:
+            self.leave(kind)
+        except Exception:  # a class may take no attributes
+            pass
+
+    def leave(self, kind: type) -> None:
+        """Gives the class back what it had."""
+        if self.original is _MISSING:
+            delattr(kind, self.name)
+        else:
+            setattr(kind, self.name, self.original)
+
+    def _is_of(self, kind: type) -> bool:
+        return any(each is self.kind for each in kind.__mro__)
+
+    def _place(self, kind: type) -> type:
+        """The class in which this is found for a class or its objects: others may put it into theirs."""
+        if self._is_of(kind):
+            return self.kind
+        return next(each for each in reversed(kind.__mro__) if vars(each).get(self.name) is self)
 
     @unseen
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -57,7 +81,7 @@ class Shown:
 
     def shown(self, kind: Optional[type]) -> Any:
         if self.original is _MISSING:
-            return getattr(super(self.kind, kind or self.kind), self.name)
+            return getattr(super(self._place(kind or self.kind), kind or self.kind), self.name)
         bind = getattr(type(self.original), "__get__", None)
         return bind(self.original, None, kind or self.kind) if bind else self.original
 
@@ -82,6 +106,8 @@ def replace(kind: Any, name: str, make: Callable[[Any], Any], put: Callable[...,
     known = _ours(kind, name)
     if known is not None and known is before:
         return
+    if isinstance(before, Shown):  # another class's
+        before = before.original
     timed = make(original)
     functools.update_wrapper(timed, original)
     ours = put(kind, name, before, timed)
@@ -105,6 +131,12 @@ def _found(owner: Any, name: str) -> Any:
     return original
 
 
+def has_own(kind: Any, name: str) -> bool:
+    """Whether the class has an attribute of its own, apart from ours."""
+    found = vars(kind).get(name, _MISSING)
+    return (found.original if isinstance(found, Shown) else found) is not _MISSING
+
+
 def is_replaced(kind: Any, name: str) -> bool:
     return _ours(kind, name) is not None
 
@@ -117,12 +149,8 @@ def is_inherited(kind: Any, name: str) -> bool:
 def give_back(kind: Any, name: str) -> None:
     ours = _ours(kind, name)
     _replaced.pop((id(kind), name), None)
-    if ours is None or vars(kind).get(name) is not ours:
-        return
-    if ours.original is _MISSING:
-        delattr(kind, name)
-    else:
-        setattr(kind, name, ours.original)
+    if ours is not None and vars(kind).get(name) is ours:
+        ours.leave(kind)
 
 
 def restore() -> None:
