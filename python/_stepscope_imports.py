@@ -57,7 +57,18 @@ def _tell(name: str, module: "Any") -> None:
         if heard is not None:
             heard(module)
     except Exception as problem:
+        _let_through(problem)
         say(f"{name}: no hooks: {problem!r}")
+
+
+def _let_through(problem: Exception) -> None:
+    """Raises again what is the script's own (stepscope/_calm.py)."""
+    try:
+        from stepscope._calm import is_of_script
+    except Exception:
+        return
+    if is_of_script(problem):
+        raise problem
 
 
 def say(text: object) -> None:

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <structmember.h>
 
+#include "outcome.h"
+
 Gate* open_gate = NULL;
 
 static PyTypeObject* gate_type = NULL;
@@ -78,11 +80,43 @@ long DeclareName(Names names, PyObject* name, int64_t now_ns) {
   return given;
 }
 
-int Calm(void) {
+// Asks stepscope/_calm.py about an exception: 1 where it is the script's own; -1 with another one
+// set.
+static int IsOfScript(PyObject* problem) {
+  PyObject* const module = PyImport_ImportModule("stepscope._calm");
+  PyObject* const said =
+      module == NULL ? NULL : PyObject_CallMethod(module, "is_of_script", "O", problem);
+  Py_XDECREF(module);
+  Py_XDECREF(said);
+  return said == NULL ? -1 : said == Py_True;
+}
+
+// A handler of the script may raise once more while it is asked about what it raised.
+static int CalmAfter(int tries) {
+  PyObject *type, *problem, *trace;
   if (PyErr_Occurred() == NULL) return 0;
   if (!PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+  PyErr_Fetch(&type, &problem, &trace);
+  PyErr_NormalizeException(&type, &problem, &trace);
+  if (trace != NULL) PyException_SetTraceback(problem, trace);
+  const int is_of_script = IsOfScript(problem);
+  Py_XDECREF(trace);
+  if (is_of_script > 0) {
+    PyErr_Restore(type, problem, PyException_GetTraceback(problem));
+    return -1;
+  }
+  if (is_of_script < 0 && tries > 0) {
+    Chain((PyObject*[]){type, problem, NULL});
+    return CalmAfter(tries - 1);
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(problem);
   PyErr_Clear();
   return 0;
+}
+
+int Calm(void) {
+  return PyErr_Occurred() == NULL ? 0 : CalmAfter(3);
 }
 
 PyObject* Use(PyObject* Py_UNUSED(module), PyObject* gate) {

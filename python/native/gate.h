@@ -67,8 +67,8 @@ typedef enum { kAnnotationNames, kMetricNames } Names;
 long KnownName(Names names, PyObject* name);
 long DeclareName(Names names, PyObject* name, int64_t now_ns);
 
-// Ends a mark that met an exception: -1 for what is the script's own, such as KeyboardInterrupt;
-// all others, and none at all, are 0.
+// Ends a mark that met an exception: -1 for what is the script's own, such as KeyboardInterrupt, or
+// what a handler of a signal raised; all others, and none at all, are 0.
 int Calm(void);
 
 // Makes a gate, or None, the one that marks pass.

@@ -6,6 +6,7 @@
 #include "call.h"
 #include "edge.h"
 #include "flow.h"
+#include "gate.h"
 #include "outcome.h"
 #include "ring.h"
 
@@ -29,11 +30,11 @@ static PyObject* method_type = NULL;
 static PyObject* call_name = NULL;
 static PyObject* settings_name = NULL;
 
+// -1 with the script's own exception set.
 static int HasGradients(const Watch* watch) {
   PyObject* const said = PyObject_CallObject(watch->gradients, NULL);
-  if (said == NULL) PyErr_Clear();
   Py_XDECREF(said);
-  return said == Py_True;
+  return said == NULL ? Calm() : said == Py_True;
 }
 
 static PyObject* First(PyObject* args) {
@@ -44,7 +45,7 @@ static PyObject* First(PyObject* args) {
 
 static int HasBatch(const Watch* watch, PyObject* iterator, int gradients) {
   PyObject* const settings = PyObject_GetAttr(iterator, settings_name);
-  if (settings == NULL) PyErr_Clear();
+  if (settings == NULL && Calm() < 0) return -1;
   const int noted = NoteBatch(watch->flow, settings == NULL ? Py_None : settings, gradients);
   Py_XDECREF(settings);
   return noted;
@@ -63,6 +64,7 @@ static PyObject* Wait(Watch* watch, PyObject* args, PyObject* named) {
   const int64_t end_ns = MonotonicNs();
   flow->inside = 0;
   const int gradients = HasGradients(watch);
+  if (gradients < 0) return Give(&outcome, -1);
   if (outcome.result != NULL && HasBatch(watch, iterator, gradients) < 0) return Give(&outcome, -1);
   return Give(&outcome, Waited(flow, start_ns, end_ns, gradients, outcome.result == NULL));
 }
@@ -99,6 +101,7 @@ static PyObject* Compute(Watch* watch, PyObject* args, PyObject* named) {
   if (module == NULL) return NULL;
   if (flow->inside || !IsOwner(flow)) return CallModule(watch, module, args, named);
   const int gradients = HasGradients(watch);
+  if (gradients < 0) return NULL;
   PyObject* edge = NULL;
   if (BeginEdge(flow, watch->phase, gradients, &edge) < 0) return NULL;
   flow->inside = 1;

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import socket
+import _socket as socket  # one that is lost runs no code of Python, which a handler of a signal could interrupt
 import struct
 
 from . import _wire
+from ._calm import let_through
 from ._descriptor import Descriptor
 
 _SEND_FLAGS = getattr(socket, "MSG_NOSIGNAL", 0)
@@ -42,7 +43,8 @@ class Connection:
         """A message; empty when the agent has hung up."""
         try:
             return self._own().recv(_wire.MAX_MESSAGE_BYTES)
-        except ConnectionResetError:
+        except ConnectionResetError as problem:
+            let_through(problem)
             # The reset comes once, in front of the reason for which the agent hung up.
             return self._own().recv(_wire.MAX_MESSAGE_BYTES)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 
+from ._calm import let_through
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Optional, Tuple
@@ -17,7 +19,8 @@ def file_of(number: int) -> Optional[File]:
     file on disk that gets the inode of one has another number of links."""
     try:
         seen = os.fstat(number)
-    except OSError:
+    except OSError as problem:
+        let_through(problem)
         return None
     return seen.st_dev, seen.st_ino, seen.st_nlink
 

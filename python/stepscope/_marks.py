@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 from time import monotonic_ns
+from ._calm import let_through
 from ._form import marks
 from ._session import Session
 
@@ -118,8 +119,8 @@ def _note_settings(iterable: object) -> None:
                 facts["loader_" + name] = str(value)
         if facts:
             add_facts(facts)
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
 
 
 def info() -> Dict[str, Union[str, int, bool]]:
@@ -129,6 +130,7 @@ def info() -> Dict[str, Union[str, int, bool]]:
     try:
         return {**_session.info(), **notes}
     except Exception as problem:
+        let_through(problem)
         return {"enabled": False, "reason": str(problem)}
 
 
@@ -137,8 +139,8 @@ def _begin_child() -> None:
     try:
         _session.abandon()
         adopt(Session())
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
 
 
 if not _session.off or _session.seeking:

@@ -6,6 +6,7 @@ import os
 import sys
 
 from . import _wire
+from ._calm import let_through
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def _group(question: str, fallback: int) -> int:
         group = sys.modules.get("torch.distributed")
         if group is not None and group.is_available() and group.is_initialized():
             return int(getattr(group, question)())
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
     return fallback
 
 
@@ -63,7 +64,8 @@ def socket_path() -> str:
         return os.environ["STEPSCOPE_SOCKET"]
     try:
         return next(filter(_is_socket_of_an_agent, _usual_paths()), "")
-    except Exception:
+    except Exception as problem:
+        let_through(problem)
         return ""
 
 

@@ -8,6 +8,7 @@ from math import ldexp
 from struct import Struct
 from time import monotonic_ns
 from . import _wire
+from ._calm import let_through
 from ._gate import Flow as Flow, Gate as Gate
 from ._ring import Ring as Ring
 
@@ -45,7 +46,8 @@ def _is_alone(gate: Gate, now_ns: int) -> bool:
     """Whether nobody records, also after the look for an agent when that is due."""
     try:
         return now_ns < gate.due or not gate.seek(now_ns)
-    except Exception:  # a time that is none
+    except Exception as problem:  # a time that is none
+        let_through(problem)
         return True
 
 
@@ -59,7 +61,8 @@ def _spoken(name: object) -> str:
     """Anything can be a name."""
     try:
         return str(name)
-    except Exception:
+    except Exception as problem:
+        let_through(problem)
         return "(no name)"
 
 
@@ -125,8 +128,8 @@ def span(start_ns: int, end_ns: int, name: str) -> None:
         if number is None:
             number = gate.name(name, end_ns)
         ring.put(start_ns, end_ns, _ANNOTATION | number << 48)
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
 
 
 class phase(_Span):
@@ -161,8 +164,8 @@ def record(start_ns: int, end_ns: int, name: str) -> None:
                 return  # the step began before anybody looked
             ring.start = start_ns
         ring.put(start_ns, end_ns, _PHASES.get(name, _OTHER))
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
 
 
 def step(number: Optional[int] = None) -> None:
@@ -199,8 +202,8 @@ def _end_step(end_ns: int, number: Optional[int]) -> None:
                 _tell_step(gate, ring, end_ns)
             if gate.at_window:
                 gate.at_window((ring.number - 1) & _wire.STEP_MASK)
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
 
 
 def _tell_step(gate: Gate, ring: Ring, end_ns: int) -> None:
@@ -223,8 +226,8 @@ def gpu_time(start_ns: int, length_ns: int, name: int, number: int) -> None:
         ring = gate.local.ring
         if ring is not None:
             ring.put_gpu_time(start_ns, length_ns, name, number)
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
 
 
 def metric(name: str, value: float) -> None:
@@ -243,7 +246,8 @@ def metric(name: str, value: float) -> None:
         if number - number:
             raise ValueError("not finite")
         (bits,) = _WORD.unpack(_DOUBLE.pack(number))
-    except Exception:
+    except Exception as problem:
+        let_through(problem)
         _gate.refused += 1
         return
     gate = _gate
@@ -262,8 +266,8 @@ def metric(name: str, value: float) -> None:
             named = gate.metric(name, now)
         if named:
             ring.put(now, now, _METRIC | named << 48, bits)
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
 
 
 def annotation_begin(name: str) -> annotate:

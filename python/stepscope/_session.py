@@ -1,7 +1,7 @@
 """The connection of this process to the agent. Nothing here waits, and nothing starts a thread.
 
 Each mark compares one number with the clock; at most once a second one of them looks after the
-connection, in microseconds. Its lock is tried, never waited for. Rings and names need none: they
+connection, in microseconds. Nobody waits for the turn to do so. Rings and names need none: they
 are taken by operations that the interpreter does not interrupt (next, setdefault, append, pop),
 so no thread loses marks because another one was interrupted.
 """
@@ -13,22 +13,21 @@ import os
 from time import monotonic_ns
 
 from . import _form, _place, _wire
+from ._calm import let_through
 from ._form import marks
 from ._hearing import obey
 from ._lease import Lease, Local, new_ring, pass_on
 from ._memory import MAX_RINGS, slots_of, supported
+from ._turn import Turn
 from ._unconnected import why as _why_unconnected
 from ._waiting import Waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, threading and socket take longer to import than all the rest
-    from threading import Lock
     from typing import Callable, Dict, List, Optional, Union
 
     from ._connection import Connection
     from ._pure import Ring
-else:
-    from _thread import allocate_lock as Lock
 
 VERSION = "0.1.0"
 SECOND = 1_000_000_000
@@ -71,11 +70,11 @@ class Session(marks.Gate):
         self._late = False  # the agent was looked for in vain before
         self._unrecorded = 0
         self._waiting = Waiting()
-        self._lock = Lock()
+        self._turn = Turn()
 
     def seek(self, now_ns: int) -> bool:
         """Looks for an agent of the node that came after this process, and whether there is one now."""
-        if not self.off or not self._lock.acquire(False):
+        if not self.off or not self._turn.take(now_ns):
             return not self.off
         try:
             self.due = now_ns + _RETRY
@@ -86,9 +85,10 @@ class Session(marks.Gate):
                 self.due, self.reason = 0, ""
                 self.off = self.seeking = False
         except Exception as problem:
+            let_through(problem)
             self.reason = str(problem)
         finally:
-            self._lock.release()
+            self._turn.leave()
         return not self.off
 
     def _prepare(self) -> None:
@@ -108,7 +108,7 @@ class Session(marks.Gate):
 
     def tend(self, now_ns: int) -> None:
         """Finds the agent, hears it, and sends what it does not know yet. Never waits."""
-        if self.off or not self._lock.acquire(False):
+        if self.off or not self._turn.take(now_ns):
             return
         try:
             self.due = now_ns + SECOND
@@ -117,12 +117,13 @@ class Session(marks.Gate):
             else:
                 self._listen(now_ns)
             self._send()
-        except BlockingIOError:
-            pass  # the agent is busy or stopped; the next second will do
+        except BlockingIOError as problem:
+            let_through(problem)  # the agent is busy or stopped; the next second will do
         except Exception as problem:
+            let_through(problem)
             self._part(str(problem), now_ns + _RETRY)
         finally:
-            self._lock.release()
+            self._turn.leave()
 
     def name(self, named: object, now_ns: int) -> int:
         """Declares a name that is not in `ids` and returns its id; 0 when there are too many."""
@@ -183,8 +184,8 @@ class Session(marks.Gate):
             try:
                 self._send()
                 self.connection.send(_wire.bye())
-            except Exception:
-                pass
+            except Exception as problem:
+                let_through(problem)
             self.connection.close()
             self.connection = None
 
@@ -195,8 +196,8 @@ class Session(marks.Gate):
             try:
                 if part is not None:
                     part.close()
-            except Exception:
-                pass
+            except Exception as problem:
+                let_through(problem)
         self.connection = None
         self.rings = []
         self.local = Local()
@@ -206,7 +207,8 @@ class Session(marks.Gate):
         try:
             ring = self._free.pop(0)
             ring.start = 0
-        except IndexError:
+        except IndexError as problem:
+            let_through(problem)
             ticket = next(self._tickets)
             if ticket >= MAX_RINGS:
                 self._unrecorded += 1
@@ -228,6 +230,8 @@ class Session(marks.Gate):
             connection = self._connect_to(self.path)
             if not self.rings:
                 self._lend()
+            if not self.rings:
+                raise ConnectionError("no ring is left")
             pass_on(connection, self._hello(), self.rings[0])
         except BaseException:
             if connection is not None:
@@ -275,7 +279,8 @@ class Session(marks.Gate):
         for _ in range(8):
             try:
                 message = self.connection.receive()
-            except BlockingIOError:
+            except BlockingIOError as problem:
+                let_through(problem)
                 return
             if not message:
                 self._part("the agent is gone", now_ns)

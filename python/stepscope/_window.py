@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from . import _marks
+from ._calm import let_through
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def window(
         ask = _wait_for_hooks if recorder is None else recorder.want
         return _told(reason or ask(first, steps, bool(shapes)))
     except Exception as problem:
+        let_through(problem)
         return _told(f"{type(problem).__name__}: the request is not understood")
 
 
@@ -53,6 +55,7 @@ def start_profiling() -> bool:
     try:
         return _told(_why_nobody_hears() or (_NO_HOOKS if recorder is None else recorder.start()))
     except Exception as problem:
+        let_through(problem)
         return _told(str(problem) or repr(problem))
 
 
@@ -61,8 +64,8 @@ def stop_profiling() -> None:
     try:
         if recorder is not None:
             recorder.stop()
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
 
 
 def hooks_began(by: Recorder) -> None:
@@ -95,6 +98,6 @@ def _told(reason: str) -> bool:
         _marks.notes["window"] = f"refused: {reason}" if reason else "waits for its steps"
         if reason and first:
             _marks.add_facts({"window": f"refused: {reason}"})
-    except Exception:
-        pass
+    except Exception as problem:
+        let_through(problem)
     return not reason

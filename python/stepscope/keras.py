@@ -9,6 +9,7 @@ import sys
 from time import monotonic_ns
 
 from . import _marks
+from ._calm import let_through
 
 _PIECE_NS = 10_000_000_000  # an evaluation is told when it has gone on for so long
 
@@ -134,8 +135,8 @@ def _loaded_keras() -> Any:
             keras = module if name == "keras" else module.keras
             keras.callbacks.Callback
             return keras
-        except (KeyError, AttributeError, ImportError):
-            pass
+        except (KeyError, AttributeError, ImportError) as problem:
+            let_through(problem)
     return None
 
 
@@ -152,5 +153,6 @@ def _tensorflow_trains() -> bool:
         return False
     try:
         return bool(keras.backend.backend() == "tensorflow")
-    except Exception:
+    except Exception as problem:
+        let_through(problem)
         return "tensorflow" in sys.modules

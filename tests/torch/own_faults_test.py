@@ -1,6 +1,7 @@
 """A fault of ours is none of the training's: whatever of the hooks raises, the training goes on with the same results."""
 
 import io
+import signal
 import sys
 import types
 
@@ -80,6 +81,30 @@ def test_what_is_told_may_raise(bare, agent, monkeypatch, name):
     reached = []
     monkeypatch.setattr(type(flow), name, failing(reached))
     assert results() == bare and reached
+
+
+class Timeout(Exception):
+    pass
+
+
+@pytest.fixture
+def timeout():
+    """A script's handler of a signal, which raises."""
+
+    def handler(number, frame):
+        raise Timeout
+
+    before = signal.signal(signal.SIGALRM, handler)
+    yield
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", [name for name in TOLD if name not in ("began", "_is_training_thread")])
+def test_what_a_signal_raises_meanwhile_is_the_scripts(bare, agent, timeout, monkeypatch, name):
+    monkeypatch.setattr(type(flow), name, lambda *_, **__: signal.raise_signal(signal.SIGALRM))
+    with pytest.raises(Timeout) as raised:
+        results()
+    assert marks.watch is None or [each.path.name for each in raised.traceback if "stepscope" in str(each.path)] == []
 
 
 @pytest.mark.parametrize("owner, name", OTHERS, ids=[name for _, name in OTHERS])

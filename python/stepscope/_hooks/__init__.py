@@ -17,6 +17,7 @@ from .. import _marks, _window
 from .._session import Session
 from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts, _forward, _gpu_times, _loader, _optimizer
 from . import _patch, _transfer, _waits
+from .._calm import let_through
 from ._capture import Capture
 from ._flow import flow
 
@@ -58,6 +59,7 @@ def begin(torch: Any) -> None:
         _compile.skip_frames()
         _compile.await_reader()
     except Exception as problem:
+        let_through(problem)
         _failed["place outside of torch.compile"] = repr(problem)
     flow.at_first_step = lambda: _begin_steps(torch)
     flow.renewed.append(lambda: _begin_anew(torch))
@@ -141,6 +143,7 @@ def _try(what: str, install: Callable[[Any], None], torch: Any) -> None:
         if what not in _installed:
             _installed.append(what)
     except Exception as problem:
+        let_through(problem)
         _failed[what] = str(problem) or repr(problem)
 
 

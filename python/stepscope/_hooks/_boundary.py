@@ -22,6 +22,8 @@ from threading import Thread, get_ident
 from threading import enumerate as enumerate_threads
 from typing import Any, Callable, List, Optional
 
+from .._calm import let_through
+
 _MOST_MISSED = 16  # iterations without the leader, until another optimizer leads
 _MOST_MISSED_BY_AN_HEIR = 2  # iterations, where the other optimizer has the leader's parameters
 _MOST_CALLS = 64  # calls without work of one optimizer, before it is known how many an iteration has
@@ -109,5 +111,6 @@ def _first(optimizer: Any) -> Any:
     """The first parameter of an optimizer."""
     try:
         return optimizer.param_groups[0]["params"][0]
-    except Exception:
+    except Exception as problem:
+        let_through(problem)
         return None

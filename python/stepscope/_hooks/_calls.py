@@ -11,6 +11,7 @@ from time import monotonic_ns
 from typing import Any, Callable, Optional
 
 from .. import _marks
+from .._calm import let_through
 from .._form import marks
 from ._compile import compiling, never, readers
 from ._flow import Flow
@@ -27,6 +28,7 @@ def tell(what: Callable[..., Any], *seen: Any) -> None:
     try:
         what(*seen)
     except Exception as problem:
+        let_through(problem)
         _marks.notes["hooks_fault"] = repr(problem)
 
 
@@ -49,15 +51,15 @@ def waiting(flow: Flow, original: Any, gradients: Any) -> Any:
         if flow.inside:
             return original(self)
         over = True
-        flow.inside = True
         start = monotonic_ns()
+        flow.inside = True
         try:
             batch = original(self)
             over = False
             return batch
         finally:
-            end = monotonic_ns()
             flow.inside = False
+            end = monotonic_ns()
             tell(waited, self, start, end, over)
 
     def waited(self: Any, start: int, end: int, over: bool) -> None:
@@ -103,13 +105,13 @@ def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
                 return call(*args, **named)
             trains = gradients()
             edge = begin_edge(flow, phase, trains)
-            flow.inside = True
             start = monotonic_ns()
+            flow.inside = True
             try:
                 return call(*args, **named)
             finally:
-                end = monotonic_ns()
                 flow.inside = False
+                end = monotonic_ns()
                 if edge:
                     edge(None, True)
                 tell(flow.computed, start, end, phase, trains)
@@ -143,15 +145,15 @@ def going_back(flow: Flow, original: Any) -> Any:
         if flow.inside:
             return original(*args, **named)
         edge = begin_edge(flow, "backward", True)
-        flow.inside = True
-        flow.backing = get_ident()
         start = monotonic_ns()
+        flow.backing = get_ident()
+        flow.inside = True
         try:
             return original(*args, **named)
         finally:
-            end = monotonic_ns()
-            flow.backing = 0
             flow.inside = False
+            flow.backing = 0
+            end = monotonic_ns()
             if edge:
                 edge(None, True)
             tell(flow.went_back, start, end)
@@ -180,13 +182,13 @@ def stepping(flow: Flow, original: Any, torch: Any) -> Any:
         if flow.stepping:
             return original(self, *args, **named)
         edge = begin_edge(flow, "optimizer", True)
-        flow.stepping = True
         start = monotonic_ns()
+        flow.stepping = True
         try:
             done = original(self, *args, **named)
         finally:
-            end = monotonic_ns()
             flow.stepping = False
+            end = monotonic_ns()
             if edge:
                 edge(None, True)
         tell(flow.stepped, start, end, self)

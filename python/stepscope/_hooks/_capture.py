@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from .. import _marks, _wire
 from . import _capture_limits as limits
+from .._calm import let_through
 from ._capture_file import why_no_room, written
 from ._capture_pace import Pace
 from ._capture_window import Window
@@ -118,6 +119,7 @@ class Capture:
             if self._window is None:
                 self._await(number)
         except Exception as problem:
+            let_through(problem)
             self._refuse(str(problem) or repr(problem))
 
     def _await(self, number: int) -> None:
@@ -169,6 +171,7 @@ class Capture:
         try:
             self._hand_over(window, note)
         except Exception as problem:
+            let_through(problem)
             self._answer(window, str(problem) or repr(problem))
         self._pace.window_ended()
         self._look_at_steps()
@@ -229,6 +232,7 @@ class Capture:
                 return
             self._end(reason)
         except Exception as problem:
+            let_through(problem)
             self._refuse(str(problem) or repr(problem))
 
     def before_fork(self) -> None:

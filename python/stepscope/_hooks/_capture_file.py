@@ -11,6 +11,8 @@ import tempfile
 from time import monotonic_ns
 from typing import Any, List
 
+from .._calm import let_through
+
 _MIB = 1 << 20
 LEAST_DISK = 1024 * _MIB  # bytes that have to be free
 MOST_BYTES = 256 * _MIB  # a larger file is not sent
@@ -21,6 +23,7 @@ def why_no_room() -> str:
     try:
         _place()
     except OSError as problem:
+        let_through(problem)
         return str(problem)
     return ""
 
@@ -47,8 +50,8 @@ def _remove(folder: str) -> None:
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
         os.rmdir(folder)
-    except OSError:
-        pass
+    except OSError as problem:
+        let_through(problem)
 
 
 def places() -> List[str]:
@@ -62,6 +65,7 @@ def _place() -> str:
         try:
             free = os.statvfs(place)
         except OSError as problem:
+            let_through(problem)
             said.append(f"{place}: {problem.strerror}")
             continue
         if free.f_bavail * free.f_frsize >= LEAST_DISK and os.access(place, os.W_OK | os.X_OK):

@@ -6,6 +6,8 @@ import os
 from time import monotonic_ns
 from typing import Any, Optional, Tuple
 
+from .._calm import let_through
+
 MOST_STEPS = 8
 _MIB = 1 << 20
 LEAST_MEMORY = 1024 * _MIB  # bytes that have to be free
@@ -38,7 +40,8 @@ def _two(version: str) -> Optional[Tuple[int, int]]:
     try:
         major, minor = version.split(".")[:2]
         return int(major), int(minor)
-    except ValueError:
+    except ValueError as problem:
+        let_through(problem)
         return None
 
 
@@ -77,7 +80,8 @@ def memory_bytes() -> int:
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
+    except (OSError, ValueError, IndexError) as problem:
+        let_through(problem)
         return 0
 
 
@@ -93,8 +97,8 @@ def _available() -> Optional[int]:
             for line in file:
                 if line.startswith(b"MemAvailable:"):
                     return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
+    except (OSError, ValueError, IndexError) as problem:
+        let_through(problem)
     return None
 
 
@@ -108,5 +112,6 @@ def _left_in_cgroup(folder: str = "/sys/fs/cgroup") -> Optional[int]:
         with open(f"{folder}/memory.stat", "rb") as file:
             freeable = sum(int(line.split()[1]) for line in file if line.startswith(b"inactive_file "))
         return most - used + freeable
-    except (OSError, ValueError, IndexError):
+    except (OSError, ValueError, IndexError) as problem:
+        let_through(problem)
         return None

@@ -19,6 +19,7 @@ from time import monotonic_ns
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import _marks
+from .._calm import let_through
 from .._form import marks
 from ._boundary import Boundary
 from ._evaluation import Evaluation, Held
@@ -95,6 +96,7 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
                 self.idle += 1
                 self.looks += 1
         except Exception as problem:
+            let_through(problem)
             self._fail(problem)
 
     def computed(self, start: int, end: int, phase: str, gradients: bool) -> None:
@@ -110,6 +112,7 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
             if self.idle > _MOST_LONE and not any(phase == "data" and end != self.over for _, end, phase in self.held):
                 self._set_aside()
         except Exception as problem:
+            let_through(problem)
             self._fail(problem)
 
     def trained(self, start: int, end: int, phase: str) -> None:
@@ -128,6 +131,7 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
             else:
                 _marks.record(start, end, phase)
         except Exception as problem:
+            let_through(problem)
             self._fail(problem)
 
     def went_back(self, start: int, end: int) -> None:
@@ -146,6 +150,7 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
             if ends and self.ends_step():
                 self._end_step(end)
         except Exception as problem:
+            let_through(problem)
             self._fail(problem)
 
     def stepped(self, start: int, end: int, optimizer: Any) -> None:
@@ -161,6 +166,7 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
                 if self.leads(optimizer) and self.ends_step():
                     self._end_step(end)
         except Exception as problem:
+            let_through(problem)
             self._fail(problem)
 
     def _step_within(self, start: int, end: int, optimizer: Any) -> None:
@@ -209,6 +215,7 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
             if self.evaluating:
                 self._tell_evaluation()
         except Exception as problem:
+            let_through(problem)
             self._fail(problem)
 
     def _fail(self, problem: Exception) -> None:

@@ -11,6 +11,7 @@ from threading import get_ident
 from types import MethodType
 from typing import Any, Dict, List, Optional, Tuple
 
+from .._calm import let_through
 from ._calls import computing, computing_once, tell
 from ._compile import compiling, readers
 from ._flow import flow
@@ -107,7 +108,8 @@ class _Roots:
             if phase is not None:
                 self.phases[id(kind)] = weakref.ref(kind), phase
             return phase
-        except Exception:
+        except Exception as problem:
+            let_through(problem)
             return None
 
     def _count(self) -> None:

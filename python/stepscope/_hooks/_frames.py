@@ -3,6 +3,7 @@ torch.compile behind a break of a graph, where frames run one by one."""
 
 from __future__ import annotations
 
+import os
 import sys
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
@@ -12,6 +13,7 @@ _F = TypeVar("_F")
 # `warnings` and `logging` look for the caller's line, or the one `stacklevel` callers above it. They pass over the frames of
 # the import system, which they know by these two words in the name of a file.
 _PASSED_OVER = " (importlib _bootstrap)"
+_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def unseen(make: _F) -> _F:
@@ -39,6 +41,10 @@ def leave(problem: BaseException) -> None:
     Since Python 3.11 a bare `raise` leaves it out; before, it puts back what was there. An exception of the script may
     refuse attributes, but not this."""
     here = problem.__traceback__ and problem.__traceback__.tb_next
-    while here is not None and here.tb_frame.f_code.co_filename.endswith(_PASSED_OVER):
+    while here is not None and _is_ours(here.tb_frame.f_code.co_filename):
         here = here.tb_next
     BaseException.with_traceback(problem, here)
+
+
+def _is_ours(file: str) -> bool:
+    return file.endswith(_PASSED_OVER) or file.startswith(_FOLDER)

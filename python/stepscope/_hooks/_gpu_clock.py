@@ -12,6 +12,7 @@ from time import monotonic_ns
 from typing import Any, Callable, Deque, Tuple, Optional
 
 from .. import _marks, _wire
+from .._calm import let_through
 from .._form import marks
 from ._flow import flow
 from ._gpu_budget import Budget
@@ -49,6 +50,7 @@ class Clock:
         try:
             self._step_ended(began, number, end_ns)
         except Exception as problem:
+            let_through(problem)
             self._fault(problem)
         self.edges.cost += monotonic_ns() - began
 
@@ -164,6 +166,7 @@ class Clock:
             if not self.ended:
                 self._read()
         except Exception as problem:
+            let_through(problem)
             self._fault(problem)
         if not self.ended:
             self._end("the process ended")

@@ -12,6 +12,7 @@ from time import monotonic_ns
 from typing import Any, Callable, FrozenSet, List, Optional, Tuple
 
 from .. import _wire
+from .._calm import let_through
 from ._flow import flow
 from ._gpu_steps import Step
 from ._gpu_streams import CurrentStream
@@ -67,6 +68,7 @@ class Edges:
                 self._begin(step, began, _INDEX[phase], flag)  # type: ignore[index]
                 timed = True
         except Exception as problem:
+            let_through(problem)
             self.fault(problem)
         self.cost += monotonic_ns() - began
         return timed

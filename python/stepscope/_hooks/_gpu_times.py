@@ -11,6 +11,7 @@ import os
 from typing import Any, List, Optional
 
 from .. import _marks
+from .._calm import let_through
 from ._flow import flow
 from ._gpu_clock import Clock
 from ._patch import Unavailable
@@ -31,6 +32,7 @@ def install(torch: Any) -> None:
     try:
         _install(torch)
     except Exception as problem:
+        let_through(problem)
         _say(f"off: {str(problem) or repr(problem)}")
         raise
 

@@ -7,6 +7,7 @@ from threading import get_ident
 from time import monotonic_ns
 from typing import Any, Dict, Tuple
 
+from .._calm import let_through
 from ._calls import SETTINGS, tell, waiting
 from ._flow import flow
 from ._frames import unseen
@@ -63,7 +64,7 @@ def _noting(original: Any) -> Any:
         original(self, loader, *args, **named)
         try:
             setattr(self, SETTINGS, _same(tuple(settings(loader).items())))
-        except Exception:
-            pass
+        except Exception as problem:
+            let_through(problem)
 
     return __init__

@@ -14,6 +14,7 @@ from threading import get_ident
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from .._calm import let_through
 from . import _in_place
 from ._flow import flow
 from ._frames import unseen
@@ -56,8 +57,8 @@ class Shown:
         """Another class was made of the attributes of ours, as decorators of classes do: it gets what ours had."""
         try:
             self.leave(kind)
-        except Exception:  # a class may take no attributes
-            pass
+        except Exception as problem:  # a class may take no attributes
+            let_through(problem)
 
     def leave(self, kind: type) -> None:
         """Gives the class back what it had."""

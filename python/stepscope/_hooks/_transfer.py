@@ -15,6 +15,7 @@ from typing import Any
 from .. import _marks
 from .._form import marks
 from . import _waits
+from .._calm import let_through
 from ._calls import begin_edge, tell
 from ._compile import compiling, never, readers
 from ._flow import flow
@@ -75,6 +76,7 @@ def _was_away(copied: Any) -> bool:
     try:
         return _is_away(copied)
     except Exception as problem:
+        let_through(problem)
         _marks.notes["hooks_fault"] = repr(problem)
         return False
 

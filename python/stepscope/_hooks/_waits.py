@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Iterable, Tuple
 
+from .._calm import let_through
 from .._form import marks
 from ._flow import flow
 from ._patch import Unavailable
@@ -63,7 +64,8 @@ def _watch(torch: Any, row: _Row, plain: Tuple[type, ...]) -> bool:
         assert marks.await_gpu is not None
         marks.await_gpu(flow, getattr(owner, name), phase, kind, plain, _asking(torch), torch.is_grad_enabled)
         return True
-    except (AttributeError, ValueError):  # this version has it not, or in another way
+    except (AttributeError, ValueError) as problem:  # this version has it not, or in another way
+        let_through(problem)
         return False
 
 
