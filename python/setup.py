@@ -3,7 +3,7 @@
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
-PARTS = ("edge", "flow", "gate", "idle", "module", "place", "ring", "span", "wait", "watch", "write")
+PARTS = ("edge", "flow", "gate", "idle", "likeness", "module", "place", "ring", "span", "wait", "watch", "write")
 
 native = Extension(
     "stepscope._native",

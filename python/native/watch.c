@@ -7,6 +7,7 @@
 #include "edge.h"
 #include "flow.h"
 #include "gate.h"
+#include "likeness.h"
 #include "outcome.h"
 #include "ring.h"
 
@@ -14,9 +15,9 @@
 typedef struct Watch {
   PyObject ob_base;
   PyObject* (*run)(struct Watch*, PyObject* args, PyObject* named);
-  PyObject* attributes;  // __dict__: what functools.update_wrapper says of the original
   PyObject* references;  // weak ones
   Vectorcall call;
+  PyObject* like;       // what it says that it is
   PyObject* original;   // None where the class inherits the method
   PyObject* gradients;  // torch.is_grad_enabled
   PyObject* phase;
@@ -26,7 +27,6 @@ typedef struct Watch {
 } Watch;
 
 static PyTypeObject* watch_type = NULL;
-static PyObject* method_type = NULL;
 static PyObject* call_name = NULL;
 static PyObject* settings_name = NULL;
 
@@ -156,39 +156,42 @@ static PyObject* CallByPlaces(PyObject* self, PyObject* const* given, size_t cou
   return CallWithTuple(Call, self, given, count, names);
 }
 
-// types.MethodType, which the limited API has no name for, borrowed.
-static PyObject* MethodType(void) {
-  if (method_type == NULL) {
-    PyObject* const types = PyImport_ImportModule("types");
-    method_type = types == NULL ? NULL : PyObject_GetAttrString(types, "MethodType");
-    Py_XDECREF(types);
-  }
-  return method_type;
-}
-
 static PyObject* Bind(PyObject* self, PyObject* object, PyObject* Py_UNUSED(type)) {
-  if (object == NULL || object == Py_None) {
-    Py_INCREF(self);
-    return self;
-  }
-  PyObject* const method = MethodType();
-  return method == NULL ? NULL : PyObject_CallFunctionObjArgs(method, self, object, NULL);
+  return BoundTo(self, object);
 }
 
-static PyObject* GetAttributes(PyObject* self, void* Py_UNUSED(closure)) {
-  Py_INCREF(((Watch*)self)->attributes);
-  return ((Watch*)self)->attributes;
+static PyObject* GetAttribute(PyObject* self, PyObject* name) {
+  return AttributeOf(self, ((Watch*)self)->like, name);
 }
 
-// It is copied and pickled by its name, as functions are: a copy is the same object.
+static int SetAttribute(PyObject* self, PyObject* name, PyObject* value) {
+  return SetAttributeOf(((Watch*)self)->like, name, value);
+}
+
+static PyObject* LikeOf(PyObject* object) {
+  return Py_TYPE(object) == watch_type ? ((Watch*)object)->like : object;
+}
+
+static PyObject* Compare(PyObject* self, PyObject* other, int operation) {
+  return PyObject_RichCompare(LikeOf(self), LikeOf(other), operation);
+}
+
+static Py_hash_t Hash(PyObject* self) {
+  return PyObject_Hash(((Watch*)self)->like);
+}
+
+static PyObject* Represent(PyObject* self) {
+  return PyObject_Repr(((Watch*)self)->like);
+}
+
 static PyObject* Reduce(PyObject* self, PyObject* Py_UNUSED(none)) {
-  return PyObject_GetAttrString(self, "__qualname__");
+  return Reduced(((Watch*)self)->like);
 }
 
 static int Traverse(PyObject* self, visitproc visit, void* arg) {
   Watch* const watch = (Watch*)self;
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(watch->attributes);
+  Py_VISIT(watch->like);
   Py_VISIT(watch->original);
   Py_VISIT(watch->gradients);
   Py_VISIT(watch->phase);
@@ -198,19 +201,12 @@ static int Traverse(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
-// A watch that is called once more by what goes with it must still work: only what can be part of
-// a circle and is not called goes here.
-static int Clear(PyObject* self) {
-  PyDict_Clear(((Watch*)self)->attributes);
-  return 0;
-}
-
 static void Dealloc(PyObject* self) {
   Watch* const watch = (Watch*)self;
   PyTypeObject* const type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   if (watch->references != NULL) PyObject_ClearWeakRefs(self);
-  Py_XDECREF(watch->attributes);
+  Py_XDECREF(watch->like);
   Py_XDECREF(watch->original);
   Py_XDECREF(watch->gradients);
   Py_XDECREF(watch->phase);
@@ -222,21 +218,26 @@ static void Dealloc(PyObject* self) {
 }
 
 static PyMemberDef members[] = {
-    {"__dictoffset__", T_PYSSIZET, offsetof(Watch, attributes), READONLY, NULL},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Watch, call), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Watch, references), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyGetSetDef properties[] = {{"__dict__", GetAttributes, NULL, NULL, NULL},
-                                   {NULL, NULL, NULL, NULL, NULL}};
-
 static PyMethodDef methods[] = {{"__reduce__", Reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 
 static PyType_Slot slots[] = {
-    {Py_tp_call, Call},         {Py_tp_descr_get, Bind},  {Py_tp_dealloc, Dealloc},
-    {Py_tp_traverse, Traverse}, {Py_tp_clear, Clear},     {Py_tp_members, members},
-    {Py_tp_getset, properties}, {Py_tp_methods, methods}, {0, NULL},
+    {Py_tp_call, Call},
+    {Py_tp_descr_get, Bind},
+    {Py_tp_dealloc, Dealloc},
+    {Py_tp_traverse, Traverse},
+    {Py_tp_members, members},
+    {Py_tp_methods, methods},
+    {Py_tp_getattro, GetAttribute},
+    {Py_tp_setattro, SetAttribute},
+    {Py_tp_richcompare, Compare},
+    {Py_tp_hash, Hash},
+    {Py_tp_repr, Represent},
+    {0, NULL},
 };
 
 static PyType_Spec spec = {
@@ -270,14 +271,15 @@ PyObject* WatchCall(PyObject* Py_UNUSED(module), PyObject* args) {
   if (watch == NULL) return NULL;
   watch->run = kRuns[what];
   watch->call = CallByPlaces;
-  watch->attributes = PyDict_New();
   Take(&watch->original, original);
   Take(&watch->gradients, gradients);
   Take(&watch->phase, phase);
   Take(&watch->kind, kind);
   Take(&watch->base, base);
   Take((PyObject**)&watch->flow, flow);
-  if (watch->attributes != NULL) return (PyObject*)watch;
+  watch->like = original == Py_None ? PyObject_GetAttr(kind, call_name) : original;
+  if (original != Py_None) Py_INCREF(original);
+  if (watch->like != NULL) return (PyObject*)watch;
   Py_DECREF((PyObject*)watch);
   return NULL;
 }

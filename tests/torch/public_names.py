@@ -33,6 +33,7 @@ def train():
         optimizer.zero_grad()
         loss(net(x), x[:, :1]).backward()
         optimizer.step()
+    return {"net.__call__": net.__call__, "loss.__call__": loss.__call__, "optimizer.step": optimizer.step}
 
 
 def text(value):
@@ -90,13 +91,42 @@ def everything():
                         yield f"{name}.{each}.{member}", attempt(lambda kind: getattr(kind, member), value)
 
 
+METHODS = {
+    "again": lambda bound: pickle.loads(pickle.dumps(bound.__func__)) == bound.__func__,
+    "kinds": lambda bound: [inspect.ismethod(bound), inspect.isfunction(bound.__func__), type(bound).__name__],
+    "arguments": inspect.getfullargspec,
+    "signature": inspect.signature,
+    "code": lambda bound: bound.__code__.co_name,
+    "module": lambda bound: bound.__func__.__globals__["__name__"],
+    "names": lambda bound: [bound.__name__, bound.__qualname__, bound.__defaults__, bound.__kwdefaults__],
+    "attributes": lambda bound: sorted(vars(bound.__func__)),
+    "source": lambda bound: digest(inspect.getsource(bound)),
+    "equal": lambda bound: bound.__func__ == getattr(type(bound.__self__), bound.__name__),
+    "weak": lambda bound: weakref.WeakMethod(bound)() == bound,
+}
+FUNCTIONS = {
+    "kind": inspect.isfunction,
+    "arguments": inspect.getfullargspec,
+    "code": lambda function: function.__code__.co_name,
+    "wrapped": lambda function: hasattr(function, "__wrapped__"),
+    "again": lambda function: pickle.loads(pickle.dumps(function)),
+}
+
+
+def of_objects(methods):
+    """What can be told of methods of objects, and of what vars() of a class has."""
+    for name, bound in methods.items():
+        yield name, {what: text(attempt(ask, bound)) for what, ask in METHODS.items()}
+    yield "vars(SGD)", {what: text(attempt(ask, vars(torch.optim.SGD)["step"])) for what, ask in FUNCTIONS.items()}
+
+
 warnings.simplefilter("ignore")
 for part in MODULES:
     attempt(importlib.import_module, part)
-train()
+methods = train()
 rows = dict(everything())
 first = {}  # the first name of each object
 for each, value in rows.items():
     first.setdefault(id(value), each)
 result = {each: {"same": first[id(value)], **described(value)} for each, value in rows.items()}
-json.dump({"names": result, "watched": "stepscope._hooks" in sys.modules}, sys.stdout)
+json.dump({"names": result, "objects": dict(of_objects(methods)), "watched": "stepscope._hooks" in sys.modules}, sys.stdout)

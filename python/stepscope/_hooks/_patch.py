@@ -36,8 +36,9 @@ class Shown:
     Only the outermost call is watched (`outermost`): those within it get the original, so a model that calls itself goes
     as deep as it would without us."""
 
-    def __init__(self, kind: type, name: str, original: Any, timed: Any) -> None:
-        functools.update_wrapper(self, timed.__wrapped__, updated=())
+    def __init__(self, kind: type, name: str, original: Any, found: Any, timed: Any) -> None:
+        functools.update_wrapper(self, found, updated=())
+        del self.__wrapped__
         self.outermost = name == "__call__"
         self.kind, self.name, self.original, self._timed = kind, name, original, timed
 
@@ -86,6 +87,20 @@ class Shown:
         bind = getattr(type(self.original), "__get__", None)
         return bind(self.original, None, kind or self.kind) if bind else self.original
 
+    def __getattr__(self, name: str) -> Any:
+        """What takes a class apart looks at the functions in it."""
+        if name in ("original", "kind", "name"):  # while it is made
+            raise AttributeError(name)
+        return getattr(self.shown(None), name)
+
+    @property
+    def __class__(self) -> Any:
+        return type(self.shown(None))
+
+    @__class__.setter
+    def __class__(self, kind: Any) -> None:
+        raise TypeError("a watched method keeps its class")
+
     def __reduce__(self) -> Any:
         return itemgetter(0), ((self.shown(None),),)
 
@@ -107,11 +122,12 @@ def replace(kind: Any, name: str, make: Callable[[Any], Any], put: Callable[...,
     known = _ours(kind, name)
     if known is not None and known is before:
         return
-    if isinstance(before, Shown):  # another class's
+    if issubclass(type(before), Shown):  # another class's
         before = before.original
     timed = make(original)
-    functools.update_wrapper(timed, original)
-    ours = put(kind, name, before, timed)
+    if type(timed) is FunctionType:
+        functools.update_wrapper(timed, original)
+    ours = put(kind, name, before, original, timed)
     setattr(kind, name, ours)
     for key in [key for key, each in list(_replaced.items()) if each() is None]:
         del _replaced[key]
@@ -135,7 +151,7 @@ def _found(owner: Any, name: str) -> Any:
 def has_own(kind: Any, name: str) -> bool:
     """Whether the class has an attribute of its own, apart from ours."""
     found = vars(kind).get(name, _MISSING)
-    return (found.original if isinstance(found, Shown) else found) is not _MISSING
+    return (found.original if issubclass(type(found), Shown) else found) is not _MISSING
 
 
 def is_replaced(kind: Any, name: str) -> bool:
