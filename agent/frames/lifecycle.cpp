@@ -97,8 +97,10 @@ std::string StartedEvent(const JobStart& start) {
                    {"facts", facts}});
 }
 
-std::string EndedEvent(Time at, const CommandEnd& end, const std::vector<std::string>& output) {
-  Json event = {{"event", "ended"}, {"at_us", ToMicros(at)}, {"output", output}};
+std::string EndedEvent(Time at, const CommandEnd& end,
+                       const std::optional<std::vector<std::string>>& output) {
+  Json event = {{"event", "ended"}, {"at_us", ToMicros(at)}, {"output", nullptr}};
+  if (output) event["output"] = *output;
   if (end.signal != 0) {
     event["signal"] = end.signal;
   } else {

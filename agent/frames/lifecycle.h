@@ -51,7 +51,9 @@ struct CommandEnd {
 NodeFactsPayload ReadNodeFacts(const std::string& root);
 
 std::string StartedEvent(const JobStart& start);
-std::string EndedEvent(Time at, const CommandEnd& end, const std::vector<std::string>& output);
+// `output` is nothing where the last lines are not known.
+std::string EndedEvent(Time at, const CommandEnd& end,
+                       const std::optional<std::vector<std::string>>& output);
 // The result of a command of the service; an empty reason means that it is done.
 std::string AnsweredEvent(Time at, const std::string& command, const std::string& reason);
 // The answer to the command that asked for a window of spans.

@@ -20,7 +20,7 @@ struct RelayMemory;
 // input, so that they keep their order, and the last lines are those of both. A process of its own:
 // it lives until the last writer is gone, so that killing the agent neither breaks the command nor
 // loses a byte of its output. Where ours is a terminal, the command gets one as well, of the same
-// size.
+// size, which is not its controlling one: no keys come from it, and no job control.
 class Relay {
  public:
   // Forks, so it is called before any thread starts. Unavailable when the system lacks the

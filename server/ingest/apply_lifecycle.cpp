@@ -56,7 +56,7 @@ JobChange Failed(const FailedNode& failed) {
   change.failure = {{"node", failed.name},
                     {"exit_code", NumberOrNull(failed.exit_code)},
                     {"signal", NumberOrNull(failed.exit_signal)},
-                    {"output", failed.output.is_null() ? Json::array() : failed.output}};
+                    {"output", failed.output}};
   return change;
 }
 

@@ -39,9 +39,12 @@ constexpr Duration kRunLastWait = 10s;
 constexpr Duration kDrainWait = 2s;
 constexpr Duration kTraceWait = 5s;
 
+// A terminal stays the command's own, with its keys, its size and its job control: a relay is one
+// without them, and only --log-metric asks for it.
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
   const bool lines = !options.log_metrics.empty();
-  if (options.command.empty() || (!options.travelling_output && !lines)) return nullptr;
+  const bool errors = options.travelling_output && isatty(STDERR_FILENO) == 0;
+  if (options.command.empty() || (!errors && !lines)) return nullptr;
   auto relay = Relay::Start(lines);
   if (relay) return std::move(*relay);
   LogWarning("the command's output is not read: {}", relay.error().message);
@@ -176,14 +179,15 @@ void AddLogMetrics(const RunOptions& options, Relay* relay, Sampler& sampler) {
   sampler.Add("output", std::make_unique<LogMetrics>(std::move(patterns), relay->TakeLines()));
 }
 
-// The last lines of output, once all of it is passed on and can be read.
-std::vector<std::string> LastOutput(const RunOptions& options, Relay* relay) {
-  if (relay == nullptr) return {};
+// The last lines of output, once all of it is passed on and can be read; nothing where they are not
+// to be known.
+std::optional<std::vector<std::string>> LastOutput(const RunOptions& options, Relay* relay) {
+  if (relay == nullptr) return std::nullopt;
   auto lines = relay->Drain(kDrainWait, options.secrets.more_names);
   if (const auto lost = relay->lines_lost(); lost > 0) {
     LogWarning("{} lines of output came too fast to be read for --log-metric", lost);
   }
-  return options.travelling_output ? lines : std::vector<std::string>();
+  return options.travelling_output ? std::optional(std::move(lines)) : std::nullopt;
 }
 
 int ReportStartError(const Error& error) {

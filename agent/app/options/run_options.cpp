@@ -26,7 +26,9 @@ constexpr Option kRunOptions[] = {
     {"--group", "NAME", "", "what the job is listed under; by default what the launcher says"},
     {"--socket", "PATH", "", "where training processes find the agent; one of the job by default",
      false, OptionSource::kCommandLineOnly},
-    {"--no-output", "", "", "do not send the last lines of standard error with the job's end"},
+    {"--no-output", "", "",
+     "do not send the last lines of standard error with the job's end; those of a terminal are not "
+     "read anyway"},
     {"--no-python", "", "",
      "leave the command's Python processes alone: only steps that a script marks are seen"},
     {"--log-metric", "NAME=PATTERN", "",

@@ -95,7 +95,9 @@ OrderedJson ToJson(const RankRow& rank, const NodeNames& nodes) {
 
 OrderedJson FailureOf(const Json& failure) {
   if (!failure.is_object()) return nullptr;
-  OrderedJson output = OrderedJson::array();
+  const auto kept = failure.find("output");
+  OrderedJson output;
+  if (kept != failure.end() && kept->is_array()) output = OrderedJson::array();
   for (const Json& line : MemberArray(failure, "output")) {
     if (line.is_string()) output.push_back(OrderedJson(line));
   }

@@ -131,7 +131,9 @@ export function FailureCard({ job }: { readonly job: Job }) {
         The command {failure.node ? `on ${failure.node} ` : ""}
         {ended}
       </h2>
-      {failure.output.length === 0 ? (
+      {failure.output === null ? (
+        <p class="faint">Its last words are not known: its error output went to a terminal, or was not to be sent.</p>
+      ) : failure.output.length === 0 ? (
         <p class="faint">It wrote nothing to its error output.</p>
       ) : (
         <pre tabIndex={0} aria-label="Last lines of its error output">

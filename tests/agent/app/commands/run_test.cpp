@@ -192,7 +192,7 @@ TEST_F(RunTest, KeepsTheOutputToItselfWhenToldSo) {
   EXPECT_TRUE(agent.WaitForErr("secret-path\n"));
   const auto ended = service.Events(R"("event":"ended")");
   ASSERT_EQ(ended.size(), 1u);
-  EXPECT_TRUE((*ParseJson(ended[0]))["output"].empty());
+  EXPECT_TRUE((*ParseJson(ended[0]))["output"].is_null());
 }
 
 TEST_F(RunTest, LeavesTheCommandAloneWhenItIsKilled) {
@@ -218,11 +218,44 @@ TEST_F(RunTest, LosesNoByteOfALargeOutput) {
   EXPECT_EQ(std::ranges::count(agent.err(), '#'), 3'000'000);
 }
 
-TEST_F(RunTest, GivesTheCommandATerminalWhereItHasOne) {
-  AgentProcess agent(Run(service.url(), "test -t 0 && test -t 1 && test -t 2 && stty size <&2"), 33,
-                     77);
+TEST_F(RunTest, LeavesATerminalToTheCommand) {
+  const std::string one =
+      "exec 3>&1; a=$(tty); test $a = $(tty <&3) && test $a = $(tty <&2) && test -t 0";
+  AgentProcess agent(Run(service.url(), one + " && stty size <&2; exit 3"), 33, 77);
+  EXPECT_EQ(agent.Wait(), 3);
+  EXPECT_TRUE(agent.WaitForOut("33 77"));
+  const auto ended = service.Events(R"("event":"ended")");
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_TRUE((*ParseJson(ended[0]))["output"].is_null());
+}
+
+TEST_F(RunTest, LeavesAShellItsJobControl) {
+  Words words = Run(service.url(), "");
+  words.resize(words.size() - 3);
+  for (const char* word : {"/usr/bin/env", "PS1=ready> ", "/bin/bash", "--norc", "-i"})
+    words.push_back(word);
+  AgentProcess agent(words, 24, 80);
+  ASSERT_TRUE(agent.WaitForOut("ready> "));
+  agent.Type("echo be''gun; sleep 50\n");
+  ASSERT_TRUE(agent.WaitForOut("begun"));
+  EXPECT_TRUE(Eventually([&] {
+    agent.Type("\x1a");
+    return agent.out().find("Stopped") != std::string::npos;
+  }));
+  agent.Type("kill -9 %1; exit 4\nexit 4\n");
+  EXPECT_EQ(agent.Wait(), 4);
+  EXPECT_EQ(agent.out().find("no job control"), std::string::npos);
+}
+
+// Where its output is to be read, the command gets another terminal, of the same size.
+TEST_F(RunTest, ReadsATerminalForMetricsOnly) {
+  const std::string script = "test -t 1 && test -t 2 && stty size <&1; echo loss=3; sleep 0.5";
+  AgentProcess agent(Run(service.url(), script, {"--log-metric", "loss=loss=([0-9]+)"}), 33, 77);
   EXPECT_EQ(agent.Wait(), 0);
   EXPECT_TRUE(agent.WaitForOut("33 77"));
+  const auto ended = service.Events(R"("event":"ended")");
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ((*ParseJson(ended[0]))["output"].back(), "loss=3");
 }
 
 TEST_F(RunTest, LeavesControlCToTheTerminal) {

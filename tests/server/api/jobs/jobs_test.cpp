@@ -185,6 +185,18 @@ TEST_F(JobsTest, WrongQueriesAreRefusedByName) {
   ExpectProblem(service_.Get("/api/v1/jobs?a=%zz"), 400, "bad-request");
 }
 
+TEST_F(JobsTest, OutputThatNobodyReadIsNotEmpty) {
+  TestAgent agent("mlp");
+  Push(agent.Started(kStartUs));
+  Push(agent.Lifecycle({{"event", "ended"},
+                        {"at_us", kStartUs + kSecondUs},
+                        {"exit_code", 3},
+                        {"output", nullptr}}));
+  const Json job = ApiService::JsonOf(service_.Get("/api/v1/jobs/mlp"));
+  EXPECT_EQ(job["failure"]["exit_code"], 3);
+  EXPECT_TRUE(job["failure"]["output"].is_null());
+}
+
 TEST_F(JobsTest, DescribeTellsTheWholeStory) {
   TestAgent agent("mlp");
   Push(agent.Started(kStartUs));
