@@ -21,6 +21,11 @@ struct SecretOptions {
 // Hides secrets within a line of text. `more_names` are parts of names, in any case of letters.
 std::string HideSecrets(std::string text, std::span<const std::string> more_names = {});
 
+// Hides secrets within lines that follow each other, of which several may be one private key. The
+// number of lines stays.
+std::vector<std::string> HideSecretLines(std::vector<std::string> lines,
+                                         std::span<const std::string> more_names = {});
+
 // Hides secrets within the words of a command line, where a name and its value may be two words.
 // The number of words stays.
 std::vector<std::string> HideSecretWords(std::vector<std::string> words,

@@ -1,4 +1,4 @@
-// CleanOutputLine of output_tail.h.
+// CleanOutputLines of output_tail.h.
 
 #include <algorithm>
 
@@ -39,8 +39,14 @@ std::string WithoutControl(std::string_view line) {
 
 }  // namespace
 
-std::string CleanOutputLine(std::string_view line, std::span<const std::string> more_names) {
-  return HideSecrets(WithoutControl(line), more_names);
+std::vector<std::string> CleanOutputLines(const std::vector<std::string>& lines,
+                                          std::span<const std::string> more_names) {
+  std::vector<std::string> clean;
+  for (const std::string& line : lines) {
+    std::string text = WithoutControl(line);
+    if (!text.empty()) clean.push_back(std::move(text));
+  }
+  return HideSecretLines(std::move(clean), more_names);
 }
 
 }  // namespace stepscope

@@ -39,8 +39,9 @@ class OutputTail {
   std::uint32_t returned_ = 0;      // a carriage return came, and no character since
 };
 
-// Makes a line of output fit to be sent: without control characters and terminal sequences, and
-// with its secrets hidden.
-std::string CleanOutputLine(std::string_view line, std::span<const std::string> more_names = {});
+// Makes lines of output that follow each other fit to be sent: without control characters and
+// terminal sequences, with their secrets hidden, and without those of which nothing is left.
+std::vector<std::string> CleanOutputLines(const std::vector<std::string>& lines,
+                                          std::span<const std::string> more_names = {});
 
 }  // namespace stepscope

