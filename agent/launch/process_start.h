@@ -30,9 +30,10 @@ struct JobNames {
 };
 Result<JobNames> NamesOfProcess(const std::string& said, const Environment& environment);
 
-// The GPUs of its node that a process may use: those that Slurm or its container gave it, else
-// those that each vendor's variables name, of which `visible` is its CUDA_VISIBLE_DEVICES.
-// All of them when none is named, or a named one does not exist.
+// The GPUs of its node that a process may use: those that Slurm or its container gave it, of which
+// CUDA's variable names a part, else those that each vendor's variables name. `visible` is its
+// CUDA_VISIBLE_DEVICES, of which the first word that is no GPU ends the list. All of them when none
+// is named, or one that another variable names does not exist.
 std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
                                        const std::vector<GpuFacts>& gpus);
 

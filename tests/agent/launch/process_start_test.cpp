@@ -109,9 +109,18 @@ TEST_F(GpusOfProcessTest, AreThoseThatCudaMayUse) {
   EXPECT_THAT(Gpus({}, "-1"), IsEmpty());
 }
 
-TEST_F(GpusOfProcessTest, AreAllWhenOneIsNotKnown) {
-  EXPECT_THAT(Gpus({}, "0,7"), ElementsAre("gpu0", "gpu1", "gpu2"));
-  EXPECT_THAT(Gpus({}, "MIG-aa11"), ElementsAre("gpu0", "gpu1", "gpu2"));
+TEST_F(GpusOfProcessTest, EndAtTheFirstWordThatCudaDoesNotTakeForAGpu) {
+  EXPECT_THAT(Gpus({}, "1,9,0"), ElementsAre("gpu1"));
+  EXPECT_THAT(Gpus({}, "1,GPU-cc"), ElementsAre("gpu1"));
+  EXPECT_THAT(Gpus({}, "02,1x"), ElementsAre("gpu2", "gpu1"));  // CUDA reads the number of a word
+  EXPECT_THAT(Gpus({}, "1,1"), IsEmpty());
+  for (const char* none : {"9", "none", "None", "cpu", "all", "\"1\"", "GPU-dd", "MIG-9999", ",1"})
+    EXPECT_THAT(Gpus({}, none), IsEmpty()) << none;
+}
+
+TEST_F(GpusOfProcessTest, AreAllWhereAnInstanceMayBeOfAnyOfThem) {
+  gpus_[0].mig = true;
+  EXPECT_EQ(Gpus({}, "MIG-9999").size(), 3u);
 }
 
 TEST_F(GpusOfProcessTest, AreTheParentsOfTheirInstances) {
@@ -121,7 +130,7 @@ TEST_F(GpusOfProcessTest, AreTheParentsOfTheirInstances) {
   EXPECT_THAT(Gpus({}, "MIG-GPU-cc33/1/0"), ElementsAre("gpu2"));
   EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "MIG-1111"}}, "0"), ElementsAre("gpu1"));
   EXPECT_THAT(Gpus({}, "MIG-GPU-"), ElementsAre("gpu0"));  // a prefix of all their names
-  EXPECT_EQ(Gpus({}, "MIG-3333").size(), 3u);
+  EXPECT_THAT(Gpus({}, "MIG-3333"), IsEmpty());
 }
 
 TEST_F(GpusOfProcessTest, AreThoseThatRocmMayUse) {
@@ -157,6 +166,13 @@ TEST_F(GpusOfProcessTest, AreThoseOfTheBatchSystemOrContainerFirst) {
   EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "1,2"}}, "0,1"), ElementsAre("gpu1", "gpu2"));
   EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "1,2"}, {"SLURM_STEP_GPUS", "2"}}, "0"),
               ElementsAre("gpu2"));
+  EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "0,1,2"}}, "2"), ElementsAre("gpu2"));
+  EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "1,2"}}, "2"), ElementsAre("gpu2"));
+  EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "1,2"}}, "1"), ElementsAre("gpu1", "gpu2"));  // either
+  EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "0,1"}}, "-1"), IsEmpty());
+  EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "0,1"}}, "none"), IsEmpty());
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "nvidia.com/gpu=1"}}, ""), ElementsAre("gpu1"));
+  EXPECT_EQ(Gpus({{"NVIDIA_VISIBLE_DEVICES", "nvidia.com/gpu=all"}}, "").size(), 3u);
   EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "GPU-cc33"}}, "0"), ElementsAre("gpu2"));
   EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "all"}}, "0"), ElementsAre("gpu0"));
 }
