@@ -108,6 +108,7 @@ std::optional<CommandSignals::Arrival> CommandSignals::Next() {
 
 Result<ProfiledCommand> ProfiledCommand::Start(const CommandOptions& options,
                                                const CommandSignals& signals) {
+  std::shared_ptr<SignalWitness> witness = SignalWitness::Start();
   std::vector<std::string> words = options.words;
   std::vector<std::string> environment = CommandEnvironment(options);
   const std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
@@ -126,14 +127,20 @@ Result<ProfiledCommand> ProfiledCommand::Start(const CommandOptions& options,
   do {
     count = read(read_end.get(), &error, sizeof error);
   } while (count < 0 && errno == EINTR);
-  if (count != sizeof error) return ProfiledCommand(pid);
+  if (count != sizeof error) return ProfiledCommand(pid, std::move(witness));
   waitpid(pid, nullptr, 0);
   return StartError(options.words[0], error);
 }
 
+// Whether a signal that arrived here was sent to the command, too: to the process group, or by a
+// batch system to each process. A command that has left the group is always told.
+bool ProfiledCommand::HasIt(int signal) const {
+  return witness_ != nullptr && getpgid(pid_) == getpgrp() && witness_->Saw(signal);
+}
+
 void ProfiledCommand::Forward(const CommandSignals::Arrival& arrival) const {
   // A signal of the terminal has reached the whole process group, the command included.
-  if (arrival.sent_by_process) kill(pid_, arrival.signal);
+  if (arrival.sent_by_process && !HasIt(arrival.signal)) kill(pid_, arrival.signal);
   // The shell waits for us to stop as well.
   if (arrival.signal == SIGTSTP) raise(SIGSTOP);
 }

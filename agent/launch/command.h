@@ -3,12 +3,14 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "agent/frames/lifecycle.h"
+#include "agent/launch/signal_witness.h"
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
 
@@ -55,8 +57,8 @@ class ProfiledCommand {
   static Result<ProfiledCommand> Start(const CommandOptions& options,
                                        const CommandSignals& signals);
 
-  // Passes on a signal that the command has not received itself; stops along with it when the
-  // terminal asks for it.
+  // Passes on a signal that the command has not received itself, which may take
+  // SignalWitness::kPatience to know; stops along with it when the terminal asks for it.
   void Forward(const CommandSignals::Arrival& arrival) const;
 
   pid_t pid() const { return pid_; }
@@ -67,9 +69,12 @@ class ProfiledCommand {
   std::optional<CommandEnd> Ended();
 
  private:
-  explicit ProfiledCommand(pid_t pid) : pid_(pid) {}
+  ProfiledCommand(pid_t pid, std::shared_ptr<SignalWitness> witness)
+      : pid_(pid), witness_(std::move(witness)) {}
+  bool HasIt(int signal) const;
 
   pid_t pid_;
+  std::shared_ptr<SignalWitness> witness_;  // of all copies; null: not known what was sent to whom
   std::optional<CommandEnd> end_{};
 };
 

@@ -88,6 +88,29 @@ TEST_F(RunAsWrapper, PassesOnRealTimeSignals) {
   EXPECT_EQ(agent.Wait(), 9);
 }
 
+TEST_F(RunAsWrapper, PassesOnNoSignalThatTheCommandHasGotItself) {
+  AgentProcess agent(
+      {"run", "--server", service.url(), "--job", "job-1", "--socket", folder.path() + "/a.sock",
+       "--", "/usr/bin/python3", "-c",
+       "import signal, sys, time\n"
+       "got = []\n"
+       "signal.signal(signal.SIGUSR1, lambda *_: (got.append(1), print('got', len(got))))\n"
+       "signal.signal(signal.SIGUSR2, lambda *_: sys.exit(len(got)))\n"
+       "print('ready')\n"
+       "while True: time.sleep(0.01), sys.stdout.flush()\n"});
+  ASSERT_TRUE(agent.WaitForOut("ready"));
+  kill(-agent.pid(), SIGUSR1);
+  ASSERT_TRUE(agent.WaitForOut("got 1"));
+  usleep(200'000);  // time in which it would come again
+  kill(-agent.pid(), SIGUSR1);
+  ASSERT_TRUE(agent.WaitForOut("got 2"));
+  usleep(200'000);
+  agent.Signal(SIGUSR1);
+  ASSERT_TRUE(agent.WaitForOut("got 3"));
+  agent.Signal(SIGUSR2);
+  EXPECT_EQ(agent.Wait(), 3);
+}
+
 TEST_F(RunAsWrapper, KeepsTheOrderOfOutputAndErrorsInOneFile) {
   const std::string file = folder.path() + "/both.log";
   const std::string script = Format(
