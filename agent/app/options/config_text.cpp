@@ -118,6 +118,14 @@ Status TakeList(Reader& reader, ConfigEntry& entry) {
   return {};
 }
 
+// The digits behind the point of a number, with the point; "" where there is none.
+std::string TakeFraction(Reader& reader) {
+  if (reader.Peek() != '.') return "";
+  std::string fraction(1, reader.Next());
+  while (reader.Peek() >= '0' && reader.Peek() <= '9') fraction += reader.Next();
+  return fraction;
+}
+
 // A whole number that TOML and the command line both accept: without a plus sign or leading zeros.
 bool IsNumber(std::string_view word) {
   const std::string_view digits = word.substr(word.starts_with('-') ? 1 : 0);
@@ -142,6 +150,11 @@ Status TakeValue(Reader& reader, ConfigEntry& entry) {
   const bool is_switch = word == "true" || word == "false";
   if (!is_switch && !IsNumber(word)) {
     return reader.Wrong(Format("the value of '{}' must stand in quotes", Printable(entry.key, 60)));
+  }
+  if (!is_switch) {
+    const std::string fraction = TakeFraction(reader);
+    if (fraction == ".") return reader.Wrong("digits are wanted on both sides of the point");
+    word += fraction;
   }
   entry.type = is_switch ? ConfigEntry::Type::kSwitch : ConfigEntry::Type::kNumber;
   entry.values.push_back(std::move(word));

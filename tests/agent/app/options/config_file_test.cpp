@@ -53,6 +53,7 @@ TEST(ConfigFile, HasTheOptionsNamesAsKeys) {
   EXPECT_EQ(Said("metric='a'\r\n\tinterval = -5\n\nsocket = '\\s'"),
             "--metric=a, --interval=-5, --socket=\\s, ");
   EXPECT_EQ(Said("metric = [ # two\n  'a',\n\n  'b' # last\n]"), "--metric=a,b, ");
+  EXPECT_EQ(Said("interval = 0.05"), "--interval=0.05, ");
   EXPECT_EQ(Said(""), "");
   EXPECT_EQ(Said("\xef\xbb\xbf#"), "");
   EXPECT_EQ(Parse("\n\nserver = 'x'")->at(0).origin, "agent.toml:3: server");
@@ -63,7 +64,8 @@ TEST(ConfigFile, NamesWhatIsWrongAndWhere) {
       {"\nintervall = '1s'", "2: unknown key 'intervall' (did you mean 'interval'?)"},
       {"nothing-like-it = 1", "1: unknown key 'nothing-like-it'"},
       {"job = 'x'", "1: 'job' stands in no configuration file; give --job"},
-      {"interval = 0.5", "1: more stands behind the value of 'interval'"},
+      {"interval = 0.5.1", "1: more stands behind the value of 'interval'"},
+      {"interval = 1.", "1: digits are wanted on both sides of the point"},
       {std::string(500, 'k') + " = 1s",
        "1: the value of '" + std::string(60, 'k') + "...' must stand in quotes"},
       {"interval = 1s", "1: the value of 'interval' must stand in quotes"},
