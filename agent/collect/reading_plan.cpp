@@ -7,6 +7,8 @@ namespace stepscope {
 namespace {
 
 constexpr unsigned kAtOnce = 2;
+// Ticks until the time between two is known: the first is read before there is a grid of ticks.
+constexpr unsigned kUntilKnown = 3;
 constexpr int kMeanOf = 4;  // readings that the mean of the cost goes back, about
 constexpr Duration kBetweenPlans = 10s;
 constexpr Duration kShortestInterval = 100ms;
@@ -19,6 +21,7 @@ ReadingPlan::ReadingPlan(std::span<const ReadingKind> kinds, double core_share)
 void ReadingPlan::Begin(SteadyTime now) {
   if (now_ != SteadyTime()) interval_ = std::min<Duration>(now - now_, kLongest);
   now_ = now;
+  if (begun_ < kUntilKnown) ++begun_;
   if (now >= next_plan_) Plan();
 }
 
@@ -64,6 +67,7 @@ double ReadingPlan::Load() const {
 }
 
 void ReadingPlan::Plan() {
+  if (begun_ < kUntilKnown) return;
   next_plan_ = now_ + kBetweenPlans;
   for (Row& row : rows_) row.before = std::exchange(row.slowed, 0ns);
   while (Load() > share_) {

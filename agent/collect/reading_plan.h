@@ -74,7 +74,7 @@ class ReadingPlan {
 
   std::span<const ReadingKind> kinds_;
   double share_;
-  unsigned changes_ = 0;
+  unsigned changes_ = 0, begun_ = 0;
   std::vector<Row> rows_;
   SteadyTime now_{}, next_plan_{};
   Duration interval_ = 0ns;  // between the last two ticks

@@ -15,7 +15,8 @@ namespace {
 
 constexpr Duration kWhileStarting = 1s;
 constexpr Duration kBetweenUpdates = 2s;
-constexpr Duration kSourcesPause = 60s;  // a source's shortfall may change all the time
+constexpr Duration kSourcesPause = 60s;      // a source's shortfall may change all the time
+constexpr Duration kFirstSourcesPause = 5s;  // what is read seldom is known after some ticks
 constexpr Duration kLimitsPause = 60s;
 // A short training is told of early, a long one does not pay for it.
 constexpr Duration kFirstHooksPause = 2s, kLongestHooksPause = 10s;
@@ -42,7 +43,7 @@ Opening::Opening(const RunOptions& options, const OpeningParts& parts)
       begun_(parts.clock.Steady()),
       gpus_(options.root, parts.intake, parts.sampler),
       owner_(geteuid()),
-      sources_due_(begun_ + kSourcesPause),
+      sources_due_(begun_ + kFirstSourcesPause),
       hooks_due_(begun_ + kFirstHooksPause) {
   gpus_.Update();
   owner_.Learn(OwnVariable);

@@ -33,6 +33,15 @@ TEST_F(Plan, KeepsTheShortestPeriodsWhileAllIsCheap) {
   EXPECT_TRUE(plan.Slowed().empty());
 }
 
+TEST_F(Plan, IsNotMadeBeforeTheIntervalIsKnown) {
+  for (const Duration until_next : {Duration(0), Duration(3ms), Duration(60s)}) {
+    plan.Begin(now += until_next);
+    EXPECT_TRUE(plan.Slowed().empty());
+    if (until_next < 1s) plan.Spend(2, 300us);
+  }
+  EXPECT_EQ(plan.changes(), 0u);
+}
+
 TEST_F(Plan, SlowsTheDearOneFirst) {
   Run(10, {100us, 10us, 2ms});
   const auto due = Run(60, {100us, 10us, 2ms});
