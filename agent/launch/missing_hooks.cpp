@@ -198,7 +198,9 @@ bool IsServedByAnother(const Suspect& suspect) {
 
 std::string WhyWithoutHooks(const HooksWay& way, std::int64_t pid) {
   const ProcessStart start = ReadProcessStart(way.root, pid);
-  const auto python = ParsePythonCommand(start.command);
+  const std::string executable =
+      fs::path(TargetOf(Format("{}/proc/{}/exe", way.root, pid))).filename();
+  const auto python = ParsePythonCommand(start.command, executable);
   const Suspect suspect{way, pid, python.value_or(PythonCommand()), start.environment};
   if (!python || access(suspect.Path("environ").c_str(), R_OK) != 0) return "";
   if (IsServedByAnother(suspect)) return "";

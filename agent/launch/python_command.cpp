@@ -14,11 +14,12 @@ std::string_view FileOf(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// "python", "python3", "python3.13t"
+// "python", "python3", "python3.13t", "python3-intel64"
 bool IsPythonName(std::string_view name) {
   constexpr std::string_view kName = "python";
-  return name.starts_with(kName) &&
-         name.find_first_not_of("0123456789.t", kName.size()) == std::string_view::npos;
+  const std::string_view plain = name.substr(0, name.rfind("-intel64"));
+  return plain.starts_with(kName) &&
+         plain.find_first_not_of("0123456789.t", kName.size()) == std::string_view::npos;
 }
 
 void TakeFlag(char flag, PythonCommand& command) {
@@ -54,9 +55,13 @@ bool TakeOptions(const std::vector<std::string>& words, std::size_t& at, PythonC
 
 }  // namespace
 
-std::optional<PythonCommand> ParsePythonCommand(const std::vector<std::string>& words) {
-  if (words.empty() || !IsPythonName(FileOf(words[0]))) return std::nullopt;
-  PythonCommand command{.program = Printable(FileOf(words[0]), kLongestName)};
+std::optional<PythonCommand> ParsePythonCommand(const std::vector<std::string>& words,
+                                                std::string_view executable) {
+  if (words.empty()) return std::nullopt;
+  const std::string_view said = FileOf(words[0]);
+  const std::string_view program = IsPythonName(said) ? said : executable;
+  if (!IsPythonName(program)) return std::nullopt;
+  PythonCommand command{.program = Printable(program, kLongestName)};
   for (std::size_t at = 1; at < words.size();) {
     const bool option = words[at].size() > 1 && words[at][0] == '-';
     if (!option) command.script = Printable(FileOf(words[at]), kLongestName);

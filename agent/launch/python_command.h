@@ -17,8 +17,10 @@ struct PythonCommand {
   bool no_user_site = false;       // -s
 };
 
-// Nothing where the command line is no Python's.
-std::optional<PythonCommand> ParsePythonCommand(const std::vector<std::string>& words);
+// Nothing where the command line is no Python's. A process may call itself as it likes:
+// `executable` is the name of the file that it runs; "" where that is not known.
+std::optional<PythonCommand> ParsePythonCommand(const std::vector<std::string>& words,
+                                                std::string_view executable = {});
 
 // The number behind "3." in the name of an executable; nothing in "python3" and other names.
 std::optional<int> PythonMinorVersion(std::string_view executable);

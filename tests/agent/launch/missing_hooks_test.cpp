@@ -67,6 +67,13 @@ TEST_F(MissingHooksTest, NothingIsSaidOfAProcessThatEndsMeanwhile) {
   EXPECT_EQ(WhyWithoutHooks(way(), 7), "");
 }
 
+TEST_F(MissingHooksTest, KnowAPythonByTheFileThatItRuns) {
+  Process(7, {"ray::TrainWorker"}, {"PATH=/bin"});
+  EXPECT_EQ(WhyWithoutHooks(way(), 7), "");
+  std::filesystem::create_symlink("/usr/bin/python3.11", root.path() + "/proc/7/exe");
+  EXPECT_THAT(WhyWithoutHooks(way(), 7), HasSubstr("python3.11 (pid 7) runs torch"));
+}
+
 TEST_F(MissingHooksTest, NamesProgramAndScriptAndNoArgument) {
   EXPECT_THAT(Why({"python3", "-I", "/home/me/train.py", "secret"}, Ours()),
               AllOf(HasSubstr("python3 (pid 7, train.py) runs torch"),

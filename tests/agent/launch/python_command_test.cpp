@@ -28,6 +28,15 @@ TEST(PythonCommand, KnowsTheFlagsThatDecideWhatIsLoaded) {
   EXPECT_FALSE(Parsed({"python", "a.py", "-I"}).isolated);
 }
 
+TEST(PythonCommand, IsKnownByItsFileWhereItCallsItselfOtherwise) {
+  const auto actor = ParsePythonCommand({"ray::TrainWorker", "-I", "a.py"}, "python3.11");
+  ASSERT_TRUE(actor.has_value());
+  EXPECT_EQ(actor->program, "python3.11");
+  EXPECT_TRUE(actor->isolated);
+  EXPECT_TRUE(ParsePythonCommand({"python3-intel64", "a.py"}).has_value());
+  EXPECT_FALSE(ParsePythonCommand({"ray::TrainWorker"}, "bash").has_value());
+}
+
 TEST(PythonCommand, TakesModulesAndTexts) {
   EXPECT_EQ(Parsed({"python", "-m", "torch.distributed.run", "x.py"}).script,
             "-m torch.distributed.run");
