@@ -212,8 +212,9 @@ std::string WhyWithoutHooks(const HooksWay& way, std::int64_t pid) {
   const auto torch = ReadLoadedTorch(suspect);
   if (!torch) return "";
   if (!path.empty() && (torch->stepscope || IsInstalled(suspect, torch->packages))) return "";
+  const bool named = way.names_script && !python->script.empty();
   return Format("{} (pid {}{}{}) runs torch without the hooks of Stepscope: {}", python->program,
-                pid, python->script.empty() ? "" : ", ", python->script, reason);
+                pid, named ? ", " : "", named ? python->script : "", reason);
 }
 
 std::string FindMissingHooks(const HooksWay& way, std::int64_t command) {

@@ -12,12 +12,13 @@ struct HooksWay {
   std::string socket{};        // where the agent listens
   std::uint32_t user = 0;      // who may connect
   bool started_here = true;    // the agent started the command, and set its variables
+  bool names_script = true;    // words of the command may be told
 };
 
 // Why the hooks cannot be in this Python, which has torch loaded, and what to do: for people, with
-// the names of program and script, and nothing else of the command line. "" where nothing is known
-// to be in their way, and for a process that is no Python, has no torch, or cannot be read. Reads
-// some files below /proc, a large one only where something is in the way.
+// the names of program and, where it may be told, script, and nothing else of the command line. ""
+// where nothing is known to be in their way, and for a process that is no Python, has no torch, or
+// cannot be read. Reads some files below /proc, a large one only where something is in the way.
 std::string WhyWithoutHooks(const HooksWay& way, std::int64_t pid);
 
 // Says it of the first such process among `command` and its descendants, of which it reads a

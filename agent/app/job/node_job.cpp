@@ -49,7 +49,8 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
            .start_folder = PythonStartFolder(OwnProgram()),
            .socket = intake.socket_path(),
            .user = job.user,
-           .started_here = false},
+           .started_here = false,
+           .names_script = options.secrets.sends_command},
       uplink_(std::move(uplink)),
       traces_(options.uplink, job.job, options.spool, clock) {
   ticks_.Change([&](Ticks& ticks) {

@@ -67,6 +67,14 @@ TEST_F(MissingHooksTest, NothingIsSaidOfAProcessThatEndsMeanwhile) {
   EXPECT_EQ(WhyWithoutHooks(way(), 7), "");
 }
 
+TEST_F(MissingHooksTest, NamesNoScriptWhereNoWordMayBeTold) {
+  Process(7, kPlain, {"PATH=/bin"});
+  HooksWay silent = way();
+  silent.names_script = false;
+  EXPECT_THAT(WhyWithoutHooks(silent, 7),
+              AllOf(HasSubstr("python3 (pid 7) runs torch"), Not(HasSubstr("train.py"))));
+}
+
 TEST_F(MissingHooksTest, KnowAPythonByTheFileThatItRuns) {
   Process(7, {"ray::TrainWorker"}, {"PATH=/bin"});
   EXPECT_EQ(WhyWithoutHooks(way(), 7), "");
