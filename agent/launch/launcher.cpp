@@ -172,6 +172,8 @@ LaunchNames NamesOfLaunch(const Environment& environment) {
 }
 
 std::string AllowedJobName(std::string name) {
+  const std::size_t first = name.find_first_not_of("_.");
+  if (first != name.npos) name = name.substr(first, name.find_last_not_of("_.") + 1 - first);
   std::ranges::replace_if(
       name, [](char c) { return c == '_' || c == '.'; }, '-');
   return name;

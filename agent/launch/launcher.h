@@ -19,8 +19,8 @@ struct LaunchNames {
 // STEPSCOPE_JOB, STEPSCOPE_GROUP and STEPSCOPE_NODE are not read here: the caller reads them first.
 LaunchNames NamesOfLaunch(const Environment& environment);
 
-// A name that a user gave with '_' and '.', which a job's name cannot have, as '-'. Other
-// characters stay, for the error that names them.
+// A name that a user gave with '_' and '.', which a job's name cannot have: they become '-', and
+// are left out at its ends. Other characters stay, for the error that names them.
 std::string AllowedJobName(std::string name);
 
 // The number of this process among the processes that the launcher started on this node; 0 without

@@ -140,10 +140,10 @@ TEST_F(RunAsWrapper, SendsNoWordOfTheCommandWhenAskedTo) {
 }
 
 TEST_F(RunAsWrapper, TakesANameWithUnderscoresAndDots) {
-  AgentProcess agent(Run("echo $STEPSCOPE_JOB", {"--job", "bert_base.v2"}));
+  AgentProcess agent(Run("echo $STEPSCOPE_JOB", {"--job", "_bert_base.v2."}));
   EXPECT_EQ(agent.Wait(), 0);
   EXPECT_TRUE(agent.WaitForOut("bert-base-v2\n"));
-  EXPECT_TRUE(agent.WaitForErr("job bert_base.v2 is called bert-base-v2"));
+  EXPECT_TRUE(agent.WaitForErr("job _bert_base.v2. is called bert-base-v2"));
 }
 
 TEST_F(RunAsWrapper, TakesTheNextNameWhereAJobOfThisNameHasEnded) {

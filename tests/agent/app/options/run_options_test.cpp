@@ -110,7 +110,8 @@ TEST(RunOptions, MakesANameOfOneWithUnderscoresAndDots) {
   EXPECT_EQ(options->job, "bert-base-v2");
   EXPECT_EQ(options->job_as_given, "bert_base.v2");
   EXPECT_EQ(Read({"--job", "a-b", "--", "x"})->job_as_given, "");
-  EXPECT_FALSE(Read({"--job", "_a", "--", "x"}).ok());
+  EXPECT_EQ(Read({"--job", "_a.", "--", "x"})->job, "a");
+  EXPECT_FALSE(Read({"--job", "_.", "--", "x"}).ok());
 }
 
 TEST(RunOptions, ReadsWhatStaysOnTheNode) {
