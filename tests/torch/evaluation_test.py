@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from stepscope import _marks, _wire
+from stepscope._hooks._flow import flow
 from tests.torch.nets import Net, loader, step, train
 from tests.torch.rings import marks
 
@@ -234,3 +235,19 @@ def test_the_pieces_come_before_the_end_of_the_step(agent, pieces):
 def test_a_process_that_never_trains_tells_no_pieces(agent, pieces):
     within(Net(), 50)
     assert marks(_marks._session) == [] and _marks._session.connection is None
+
+
+def test_a_training_without_a_backward_pass_has_no_evaluation(agent):
+    """Evolution strategies compute without gradients and set them by hand."""
+    flow.steps = flow.all_backwards = 0
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    for _ in range(12):
+        with torch.no_grad():
+            losses = [net(torch.ones(4, 8)).square().mean() for _ in range(8)]
+        for parameter in net.parameters():
+            parameter.grad = torch.full_like(parameter, float(sum(losses)))
+        optimizer.step()
+    steps = agent.drain().steps
+    assert len(steps) >= 10 and not agent.annotations
+    assert all({"forward", "optimizer"} <= set(row["phases"]) for row in steps[2:])

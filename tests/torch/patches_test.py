@@ -141,6 +141,39 @@ def test_classes_that_nobody_has_any_more_are_freed(agent):
     assert len(_patch._replaced) < 8
 
 
+def test_the_models_of_a_long_search_are_all_seen(agent):
+    """They are kept, as is what trains them."""
+    kept = []
+    for _ in range(24):
+        kind = type("Trial", (Net,), {})
+        kept.append(train(40, kind()))
+    steps = agent.drain().steps
+    assert len(steps) > 400 and all("forward" in row["phases"] for row in steps[-20:])
+    assert all("__call__" in vars(type(net)) for net, _ in kept)
+
+
+def test_gradients_that_are_asked_for_are_a_backward_pass(agent):
+    net = Net()
+    parameters = list(net.parameters())
+    optimizer = torch.optim.SGD(parameters, 0.01)
+    for x, y in loader(12):
+        gradients = torch.autograd.grad(nn.functional.mse_loss(net(x), y), parameters)
+        for parameter, gradient in zip(parameters, gradients):
+            parameter.grad = gradient
+        optimizer.step()
+    steps = agent.drain().steps
+    assert len(steps) >= 11 and all({"forward", "backward", "optimizer"} <= set(row["phases"]) for row in steps[2:])
+
+
+def test_what_asks_for_gradients_and_has_no_optimizer_is_no_training(agent, monkeypatch):
+    monkeypatch.setattr(flow, "optimizers", 0)
+    net = Net()
+    for x, _ in loader(20):
+        x.requires_grad_()
+        torch.autograd.grad(net(x).sum(), x)
+    assert not agent.drain().started
+
+
 class Broken(torch.utils.data.Dataset):
     def __len__(self):
         return 8

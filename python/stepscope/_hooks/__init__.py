@@ -119,6 +119,7 @@ def _begin_steps(torch: Any) -> None:
     """Installs the rows that can be known only once the training has begun."""
     if "forward" in _installed:
         _try("forward", _forward.look_again, torch)
+    _try("gradients", _backward.install_grad, torch)
     _try("transfer", _transfer.install, torch)
     _try("waits for the GPU", _waits.install, torch)
     _try("facts", _facts.tell, torch)

@@ -1,4 +1,5 @@
-"""torch.autograd.backward, which Tensor.backward calls, and so do Lightning and Accelerate."""
+"""torch.autograd.backward, which Tensor.backward calls, and so do Lightning and Accelerate; and torch.autograd.grad, which
+is the backward pass of some trainings (meta-learning, residuals of equations)."""
 
 from __future__ import annotations
 
@@ -11,3 +12,8 @@ from ._patch import watch
 
 def install(torch: Any) -> None:
     watch(torch.autograd, "backward", lambda original: going_back(flow, original))
+
+
+def install_grad(torch: Any) -> None:
+    """From the first step on: what asks for gradients and has no optimizer explains a model, and trains none."""
+    watch(torch.autograd, "grad", lambda original: going_back(flow, original))

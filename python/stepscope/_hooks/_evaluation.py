@@ -1,6 +1,7 @@
 """Evaluations that interrupt a training.
 
-An evaluation is an iteration, from one wait for data to the next, that computed without gradients and only so. What
+An evaluation is an iteration, from one wait for data to the next, that computed without gradients and only so, in a
+training that has backward passes. What
 it waited and computed becomes the annotation "evaluation", and the step that it interrupts has its wall time without
 it. A long one is told piece by piece while it goes on, so that it does not look like a training that hangs. The training
 thread does so, when a wait or a computation has ended and has turned out to be the evaluation's; the pieces add up to

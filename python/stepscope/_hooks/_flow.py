@@ -75,6 +75,7 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
     def waited(self, start: int, end: int, gradients: bool, over: bool) -> None:
         """The training waited for the next batch; `over`: there was none."""
         try:
+            gradients = gradients or self._has_no_backward()
             if _marks._session.by_hand:
                 self._settle()
                 _marks.record(start, end, "data")
@@ -102,7 +103,7 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
     def computed(self, start: int, end: int, phase: str, gradients: bool) -> None:
         """A forward pass, or a loss."""
         try:
-            if gradients or _marks._session.by_hand:
+            if gradients or _marks._session.by_hand or self._has_no_backward():
                 self.worked()
                 self.trained(start, end, phase)
                 return
@@ -114,6 +115,11 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
         except Exception as problem:
             let_through(problem)
             self._fail(problem)
+
+    def _has_no_backward(self) -> bool:
+        """Whether this training computes without gradients, as evolution strategies do: an optimizer has stepped, and nobody
+        went back so far."""
+        return self.steps > 0 and not self.all_backwards
 
     def trained(self, start: int, end: int, phase: str) -> None:
         """A call that only a training makes."""
