@@ -33,8 +33,8 @@ Status CheckHasDatabase(const Settings& settings) {
   const std::string folder = settings.data_dir + "/postgres";
   if (!settings.database_url.empty() || std::filesystem::exists(folder, none)) return {};
   return NotFound(
-      Format("{} holds no database; name the service's folder with --data-dir, or give "
-             "--database-url",
+      Format("{} holds no database: a service makes it when it first starts; name its folder with "
+             "--data-dir, or give --database-url",
              settings.data_dir));
 }
 

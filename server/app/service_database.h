@@ -16,8 +16,8 @@ struct ServiceDatabase {
   std::unique_ptr<EmbeddedPostgres> postgres;  // null unless it was started
   std::unique_ptr<Connection> connection;
 };
-// Whether there is a database to open, so that a command that only reads makes none; NotFound says
-// how to name it.
+// Whether there is a database to open, so that a command beside the service makes none, as with a
+// mistyped folder; NotFound says how to name it.
 Status CheckHasDatabase(const Settings& settings);
 
 // Opens it and migrates its schema.

@@ -4,6 +4,8 @@ import json
 import subprocess
 import xml.etree.ElementTree
 
+import pytest
+
 from tests.support.service import program
 
 
@@ -41,3 +43,11 @@ def test_what_cannot_be_told_is_said_with_the_way_out(service, tmp_path):
     assert report(service).returncode == 2
     nowhere = subprocess.run([program("stepscope-server"), "report", "told", "--data-dir", str(tmp_path / "none")], capture_output=True, text=True, timeout=60)
     assert nowhere.returncode == 1 and "holds no database" in nowhere.stderr
+
+
+@pytest.mark.parametrize("words", [("create", "--role", "reader", "--name", "me"), ("list",), ("revoke", "abcdefgh")], ids=lambda words: words[0])
+def test_tokens_make_no_database_in_a_mistyped_folder(words, tmp_path):
+    command = [program("stepscope-server"), "token", *words, "--data-dir", str(tmp_path / "none")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and f"{tmp_path / 'none'} holds no database" in done.stderr and "--data-dir" in done.stderr
+    assert not (tmp_path / "none").exists()

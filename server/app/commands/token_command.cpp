@@ -108,6 +108,8 @@ int Run(const Verb& verb, Words words) {
   Status good = verb.check(*arguments);
   if (good) good = ReadDataSettings(*arguments, settings);
   if (!good) return Complain(good.error().message, kUsage);
+  if (Status found = CheckHasDatabase(settings); !found)
+    return Complain(found.error().message, kFailed);
   StartLog("stepscope-server", LogLevel::kWarning);
   Result<ServiceDatabase> database = OpenServiceDatabase(settings);
   if (!database) return Complain(database.error().message, kFailed);
