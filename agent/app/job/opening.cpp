@@ -1,5 +1,6 @@
 #include "agent/app/job/opening.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "agent/launch/process_start.h"
 #include "agent/launch/python_start.h"
 #include "core/base/log.h"
+#include "core/base/text.h"
 
 namespace stepscope {
 namespace {
@@ -43,11 +45,12 @@ Opening::Opening(const RunOptions& options, const OpeningParts& parts)
       at_(parts.clock.Now()),
       begun_(parts.clock.Steady()),
       gpus_(options.root, parts.intake, parts.sampler),
-      owner_(geteuid()),
+      owner_uid_(geteuid()),
+      owner_(std::make_unique<JobOwner>(owner_uid_)),
       sources_due_(begun_ + kFirstSourcesPause),
       hooks_due_(begun_ + kFirstHooksPause) {
   gpus_.Update();
-  owner_.Learn(OwnVariable);
+  owner_->Learn(OwnVariable);
   LimitsChanged(begun_);
   SendStart();
 }
@@ -59,7 +62,8 @@ Duration Opening::Update() {
   changed = SourcesChanged(now) || changed;
   changed = LimitsChanged(now) || changed;
   changed = HooksChanged(now) || changed;
-  if (changed || owner_.User() != user_) SendStart();
+  LookForOwner();
+  if (changed || owner_->User() != user_) SendStart();
   return starting_ ? kWhileStarting : kBetweenUpdates;
 }
 
@@ -76,8 +80,8 @@ void Opening::SendStart() {
   start.facts.allows = AllowedWords(options_.allowed);
   start.facts.gpus = gpus_.Facts();
   start.facts.absent = AbsentOf(parts_.sampler);
-  start.facts.user = user_ = owner_.User();
-  start.facts.account = owner_.account();
+  start.facts.user = user_ = owner_->User();
+  start.facts.account = owner_->account();
   start.facts.slowed = parts_.sampler.Slowed();
   start.facts.hooks_missing = hooks_missing_;
   parts_.session.SendStart(start);
@@ -96,6 +100,16 @@ std::vector<std::int64_t> Opening::Processes() const {
   std::vector<std::int64_t> pids = PidsOf(RanksOf(parts_.intake));
   if (pids.empty()) pids.push_back(parts_.command != 0 ? parts_.command : getpid());
   return pids;
+}
+
+// The ranks or the command may have become another user's than the agent's.
+void Opening::LookForOwner() {
+  struct stat process {};
+  const std::string folder = Format("{}/proc/{}", options_.root, Processes()[0]);
+  if (stat(folder.c_str(), &process) != 0 || process.st_uid == owner_uid_) return;
+  owner_uid_ = process.st_uid;
+  owner_ = std::make_unique<JobOwner>(owner_uid_);
+  owner_->Learn(OwnVariable);
 }
 
 bool Opening::LimitsChanged(SteadyTime now) {

@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,8 +30,8 @@ struct OpeningParts {
 
 // Tells the service what the node has, and what the run may use of it: at the start, once a driver
 // that takes long has started, when a source appears, fails, recovers, or leaves out more or less
-// than before, when the ranks turn out to use other GPUs or cores than the command, and when a
-// Python runs torch without our hooks. For one thread, but for Of.
+// than before, when the ranks turn out to use other GPUs or cores than the command, when
+// they or the command become another user's, and when a Python runs torch without our hooks. For one thread, but for Of.
 class Opening {
  public:
   Opening(const RunOptions& options, const OpeningParts& parts);
@@ -46,6 +48,7 @@ class Opening {
   bool SourcesChanged(SteadyTime now);
   bool LimitsChanged(SteadyTime now);
   bool HooksChanged(SteadyTime now);
+  void LookForOwner();
 
   const RunOptions& options_;
   const OpeningParts parts_;
@@ -54,7 +57,8 @@ class Opening {
   const SteadyTime begun_;
   RunGpus gpus_;
   bool starting_ = true;
-  JobOwner owner_;
+  std::uint32_t owner_uid_;
+  std::unique_ptr<JobOwner> owner_;
   std::string user_;  // as sent to the service
   std::vector<SlowedReading> slowed_;
   std::vector<AbsentSource> absent_;

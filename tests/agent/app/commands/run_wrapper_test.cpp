@@ -139,6 +139,17 @@ TEST_F(RunAsWrapper, SendsNoWordOfTheCommandWhenAskedTo) {
   EXPECT_EQ(service.Events("unspeakable").size(), 0u);
 }
 
+TEST_F(RunAsWrapper, TellsTheUserWhoseTheCommandHasBecome) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root may start a command as another user";
+  AgentProcess agent(Run("exec /usr/bin/setpriv --reuid 65534 --clear-groups sleep 60"));
+  EXPECT_TRUE(Eventually([&] {
+    return !service.Events(R"("user":"nobody")").empty() ||
+           !service.Events(R"("user":"uid 65534")").empty();
+  }));
+  agent.Signal(SIGTERM);
+  EXPECT_EQ(agent.Wait(), -SIGTERM);
+}
+
 TEST_F(RunAsWrapper, TakesANameWithUnderscoresAndDots) {
   AgentProcess agent(Run("echo $STEPSCOPE_JOB", {"--job", "_bert_base.v2."}));
   EXPECT_EQ(agent.Wait(), 0);
