@@ -101,6 +101,7 @@ std::string EndedEvent(Time at, const CommandEnd& end,
                        const std::optional<std::vector<std::string>>& output) {
   Json event = {{"event", "ended"}, {"at_us", ToMicros(at)}, {"output", nullptr}};
   if (output) event["output"] = *output;
+  if (!end.reason.empty()) event["reason"] = end.reason;
   if (end.signal != 0) {
     event["signal"] = end.signal;
   } else {

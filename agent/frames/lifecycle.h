@@ -42,7 +42,8 @@ struct JobStart {
 // The end of the command: an exit code or a signal.
 struct CommandEnd {
   int exit_code = 0;
-  int signal = 0;  // 0: it ended by itself
+  int signal = 0;        // 0: it ended by itself
+  std::string reason{};  // what is known of why; "" where nothing is
 
   // The exit code that a shell would give.
   int ShellCode() const { return signal != 0 ? 128 + signal : exit_code; }

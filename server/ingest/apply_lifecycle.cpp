@@ -53,9 +53,11 @@ JobChange Failed(const FailedNode& failed) {
   change.detail = failed.exit_signal
                       ? Format("{}: ended by signal {}", failed.name, *failed.exit_signal)
                       : Format("{}: exit code {}", failed.name, failed.exit_code.value_or(-1));
+  if (!failed.reason.empty()) change.detail += "; " + failed.reason;
   change.failure = {{"node", failed.name},
                     {"exit_code", NumberOrNull(failed.exit_code)},
                     {"signal", NumberOrNull(failed.exit_signal)},
+                    {"reason", failed.reason.empty() ? Json(nullptr) : Json(failed.reason)},
                     {"output", failed.output}};
   return change;
 }
@@ -64,6 +66,10 @@ JobChange Failed(const FailedNode& failed) {
 Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle& ended) {
   const NodeEnd end{ended.at_us, ended.exit_code, ended.exit_signal, ended.output};
   if (Status done = NodeEnded(connection, by.job_id, by.node_id, end); !done) return done;
+  if (!ended.reason.empty()) {
+    const Json why = {{kEndReason, ended.reason}};
+    if (Status done = AddNodeFacts(connection, by.job_id, by.node_id, why); !done) return done;
+  }
   const Json detail = ended.exit_signal ? Json{{"signal", *ended.exit_signal}}
                                         : Json{{"exit_code", NumberOrNull(ended.exit_code)}};
   Note(by.events, {ended.at_us, "command_ended", by.node, 1, detail});

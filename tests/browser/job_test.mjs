@@ -451,6 +451,13 @@ test("a failed job shows the last lines it wrote", async () => {
   await open();
   await page.getByRole("heading", { name: "The command on host-1 ended with exit code 1" }).waitFor();
   assert.equal(await page.locator(".failure pre").textContent(), "Traceback:\nRuntimeError: <b>nan</b>");
+  const reason = "the kernel killed 1 process of its control group for want of memory";
+  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 20, status: "Failed",
+    failure: { node: "host-1", exit_code: null, signal: 9, reason, output: null } })];
+  await page.goto("about:blank");
+  await open();
+  await page.getByText(reason).waitFor();
+  await page.getByText("Its last words are not known").waitFor();
 });
 
 test("no samples yet: says what is awaited; no steps: says how to send them", async () => {

@@ -12,11 +12,13 @@
 
 #include "agent/app/job/command_wait.h"
 #include "agent/app/job/end_card.h"
+#include "agent/app/job/end_report.h"
 #include "agent/app/job/execute_command.h"
 #include "agent/app/job/first_agent.h"
 #include "agent/app/job/free_name.h"
 #include "agent/app/job/job_session.h"
 #include "agent/app/job/live_socket.h"
+#include "agent/app/job/memory_kills.h"
 #include "agent/app/job/opening.h"
 #include "agent/app/job/rank_processes.h"
 #include "agent/app/job/spool_drain.h"
@@ -113,29 +115,6 @@ bool WaitForDelivery(const JobSession& session, CommandSignals& signals, const C
   }
 }
 
-std::string EndText(const CommandEnd& end) {
-  return end.signal != 0 ? Format("ended by signal {}", end.signal)
-                         : Format("ended with exit code {}", end.exit_code);
-}
-
-// `kept`: undelivered frames are in the spool.
-void ReportEnd(const std::string& job, const CommandEnd& end, const JobSession& session,
-               bool kept) {
-  const SpoolFigures left = session.figures();
-  const std::string reason = session.Reason();
-  if (left.frames_waiting == 0) {
-    LogInfo("job {} {}", job, EndText(end));
-    return;
-  }
-  const std::string span =
-      left.to_us == 0 ? std::string("the job's events")
-                      : Format("samples from {} to {}", ToRfc3339(FromMicros(left.from_us)),
-                               ToRfc3339(FromMicros(left.to_us)));
-  LogWarning("job {} {}; not delivered: {} ({} frames){}{}{}", job, EndText(end), span,
-             left.frames_waiting, reason.empty() ? "" : ": ", reason,
-             kept ? "; the next agent on this node delivers it, or stepscope-agent flush" : "");
-}
-
 // Prints the card below what the command wrote. A signal ends the wait for its verdict.
 void ReportCard(const RunOptions& options, CommandSignals& signals) {
   const auto pause = [&signals](Duration time) {
@@ -218,6 +197,7 @@ CommandEnd Profile(const RunOptions& given) {
   CommandSignals signals;
   if (!given.command.empty()) AdoptOrphans();
   const SystemClock clock;
+  const MemoryKills kills = ReadMemoryKills(given.root);
   const auto relay = StartRelay(given);
   const RunOptions options = WithFreeName(given, clock);
   const auto intake = StartIntake(given, clock);
@@ -267,14 +247,15 @@ CommandEnd Profile(const RunOptions& given) {
       clock);
   const auto live = StartLive(options, intake.get(), session);
   ReleaseStartupPages();
-  const CommandEnd end = WaitForEnd({.command = command ? &*command : nullptr,
-                                     .signals = signals,
-                                     .update = [&opening] { return opening.Update(); },
-                                     .stop = stop,
-                                     .others = [&intake] { return PidsOf(RanksOf(intake.get())); },
-                                     .grace = options.grace,
-                                     .clock = clock});
+  CommandEnd end = WaitForEnd({.command = command ? &*command : nullptr,
+                               .signals = signals,
+                               .update = [&opening] { return opening.Update(); },
+                               .stop = stop,
+                               .others = [&intake] { return PidsOf(RanksOf(intake.get())); },
+                               .grace = options.grace,
+                               .clock = clock});
   const Time ended_at = clock.Now();
+  if (end.ShellCode() != 0) end.reason = KilledBetween(kills, ReadMemoryKills(options.root));
   samples.reset();
   const auto output = LastOutput(options, relay.get());
   if (const TickRow& last = sampler.Sample(); HasCustom(last))

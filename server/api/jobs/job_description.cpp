@@ -104,6 +104,7 @@ OrderedJson FailureOf(const Json& failure) {
   return {{"node", MemberText(failure, "node")},
           {"exit_code", MemberInteger(failure, "exit_code")},
           {"signal", MemberInteger(failure, "signal")},
+          {"reason", MemberText(failure, "reason")},
           {"output", output}};
 }
 

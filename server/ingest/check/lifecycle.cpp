@@ -110,6 +110,10 @@ Status ReadEnded(const Json& json, Lifecycle& out) {
   if (!output) return output.error();
   out.output = std::move(*output);
   KeepLastTexts(out.output, kMostOutput);
+  if (const auto reason = json.find("reason"); reason != json.end()) {
+    if (!reason->is_string()) return Invalid("reason: must be a text");
+    out.reason = ValidUtf8(reason->get<std::string>().substr(0, kLongestAnswer));
+  }
   return {};
 }
 

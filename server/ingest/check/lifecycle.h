@@ -25,6 +25,7 @@ struct Lifecycle {
   // ended: one of the two; none where the agent only saw the processes go
   std::optional<std::int64_t> exit_code, exit_signal;
   Json output;
+  std::string reason;  // what the agent knows of why; ""
   // answered: a command
   std::int64_t interval_change =
       0;  // number of server/store/jobs/interval_requests.h; 0: another kind

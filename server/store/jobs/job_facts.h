@@ -16,6 +16,9 @@ namespace stepscope {
 Status NodeStarted(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                    const Json& facts);
 
+// The fact of a node that says what is known of why its command failed.
+inline constexpr const char* kEndReason = "end_reason";
+
 // Merges facts into the stored ones; equal names are replaced.
 Status AddNodeFacts(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                     const Json& facts);

@@ -12,7 +12,7 @@ where job_id = $1 and ended_us is null and facts <> '{}'
 limit 1)";
 // A command that an agent started has an exit code or a signal.
 constexpr char kFirstFailed[] = R"(
-select name, exit_code, exit_signal, output
+select name, exit_code, exit_signal, output, coalesce(facts ->> 'end_reason', '')
 from nodes
 where job_id = $1 and facts <> '{}' and (exit_code <> 0 or exit_signal is not null)
 order by ended_us, node_id
@@ -40,7 +40,7 @@ Result<NodeEnds> HowNodesEnded(Connection& connection, std::int64_t job_id) {
   NodeEnds ends;
   if (!failed->empty()) {
     ends.failed = FailedNode{failed->Text(0, 0), failed->MaybeInt(0, 1), failed->MaybeInt(0, 2),
-                             ReadJson(*failed, 0, 3)};
+                             ReadJson(*failed, 0, 3), failed->Text(0, 4)};
   }
   ends.last_us = others->Int(0, 0);
   ends.unknown = others->Text(0, 1);

@@ -15,7 +15,8 @@ Result<bool> SomeNodeRuns(Connection& connection, std::int64_t job_id);
 struct FailedNode {
   std::string name;
   std::optional<std::int64_t> exit_code, exit_signal;
-  Json output;  // last lines of standard error, or null
+  Json output;         // last lines of standard error, or null
+  std::string reason;  // what is known of why; ""
 };
 
 // How the commands on a job's nodes ended. An agent that did not start the processes sees them go,

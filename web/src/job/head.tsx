@@ -131,6 +131,7 @@ export function FailureCard({ job }: { readonly job: Job }) {
         The command {failure.node ? `on ${failure.node} ` : ""}
         {ended}
       </h2>
+      {failure.reason ? <p>As counted: {failure.reason}.</p> : null}
       {failure.output === null ? (
         <p class="faint">Its last words are not known: its error output went to a terminal, or was not to be sent.</p>
       ) : failure.output.length === 0 ? (

@@ -191,10 +191,14 @@ TEST_F(JobsTest, OutputThatNobodyReadIsNotEmpty) {
   Push(agent.Lifecycle({{"event", "ended"},
                         {"at_us", kStartUs + kSecondUs},
                         {"exit_code", 3},
+                        {"reason", "the kernel killed it"},
                         {"output", nullptr}}));
   const Json job = ApiService::JsonOf(service_.Get("/api/v1/jobs/mlp"));
   EXPECT_EQ(job["failure"]["exit_code"], 3);
   EXPECT_TRUE(job["failure"]["output"].is_null());
+  EXPECT_EQ(job["failure"]["reason"], "the kernel killed it");
+  const Json last = job["secondary_status_transitions"].back()["message"];
+  EXPECT_TRUE(last.get<std::string>().ends_with("exit code 3; the kernel killed it")) << last;
 }
 
 TEST_F(JobsTest, DescribeTellsTheWholeStory) {

@@ -56,6 +56,7 @@ TEST_F(Lifecycles, FailureNamesTheNodeAndKeepsItsOutput) {
   ExpectStored(Push({two.Lifecycle({{"event", "ended"},
                                     {"at_us", kStartUs + 5},
                                     {"signal", 9},
+                                    {"reason", "the kernel killed it"},
                                     {"output", {"out of memory"}}})}),
                2);
   const JobRow job = Job();
@@ -64,6 +65,7 @@ TEST_F(Lifecycles, FailureNamesTheNodeAndKeepsItsOutput) {
   EXPECT_EQ(job.failure["signal"], 9);
   EXPECT_TRUE(job.failure["exit_code"].is_null());
   EXPECT_EQ(job.failure["output"][0], "out of memory");
+  EXPECT_EQ(job.failure["reason"], "the kernel killed it");
 }
 
 TEST_F(Lifecycles, EndNeverOvertakesItsSamples) {
