@@ -98,7 +98,7 @@ class BatchFold : public DeviceFold<BatchFold, Gpu> {
 };
 
 void BatchFold::Observe(const TickView& ticks) {
-  windows_.Observe(ticks, start_, &training_);
+  windows_.Observe(ticks, start_, &training_, facts_.interval);
   if (ticks.first < ticks.end) scans_.Saw(ticks.At(ticks.first));
 }
 

@@ -97,7 +97,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
 
   void Observe(const StepView& steps) override;
   void Observe(const TickView& ticks) override;
-  void Scan(Time at) override { late_.Scan(at); }
+  void Scan(Time at) override;
   Verdict Judge() const override;
 
   template <typename State>
@@ -108,6 +108,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
     state("first_tick", first_tick_);
     state("last_tick", last_tick_);
     state("last_step", last_step_);
+    state.Added("named", named_);
     state("late", late_);
   }
 
@@ -117,6 +118,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
   HostSums& SumsAt(Node& node, Time at);
   void AddTick(const HostSigns& signs, std::size_t row, Node& node, HostSums& sums) const;
   JobParts Parts() const;
+  Diagnosis Diagnose() const;
   void Divide(Diagnosis& diagnosis) const;
 
   double threshold_, price_;
@@ -128,6 +130,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
   std::map<std::string, Node, std::less<>> nodes_;
   std::map<int, Rank, std::less<>> ranks_;
   std::optional<Time> first_tick_, last_tick_, last_step_;  // the ends of all steps
+  std::optional<Time> named_;                               // the scan since which a cause is named
 };
 
 void ProfilerReportFold::Observe(const StepView& steps) {
@@ -237,8 +240,10 @@ JobParts ProfilerReportFold::Parts() const {
   return parts;
 }
 
-Verdict ProfilerReportFold::Judge() const {
+// What the time went to.
+Diagnosis ProfilerReportFold::Diagnose() const {
   Diagnosis diagnosis;
+  diagnosis.threshold = threshold_;
   Divide(diagnosis);
   diagnosis.windows = SumWindows(facts_.windows, MeanStepSeconds(diagnosis.steps));
   if (diagnosis.gpus) TakeWindows(diagnosis.windows, diagnosis.gpu_clock, diagnosis.budget);
@@ -246,6 +251,20 @@ Verdict ProfilerReportFold::Judge() const {
     MoveToLateRank(diagnosis.budget, LostTo(*late, ranks_.size()));
     diagnosis.late = Format("waits for rank {}, which is late (mostly {})", late->rank, late->what);
   }
+  return diagnosis;
+}
+
+// The issue begins with a scan: a verdict between two of them depends on when somebody asked.
+void ProfilerReportFold::Scan(Time at) {
+  late_.Scan(at);
+  const Diagnosis diagnosis = Diagnose();
+  const bool names = diagnosis.budget.Total() >= kLeastSeconds && diagnosis.Bottleneck();
+  if (!names) named_.reset();
+  if (names && !named_) named_ = at;
+}
+
+Verdict ProfilerReportFold::Judge() const {
+  Diagnosis diagnosis = Diagnose();
   const double total = diagnosis.budget.Total();
   const bool gpus = std::ranges::any_of(nodes_, [](const auto& each) { return each.second.gpus; });
   if (total <= 0 && ranks_.empty() && !gpus) {
@@ -259,7 +278,6 @@ Verdict ProfilerReportFold::Judge() const {
   diagnosis.parts = Parts();
   diagnosis.missing =
       WhatIsMissing(facts_, !ranks_.empty(), diagnosis.gpus && !diagnosis.gpu_clock);
-  diagnosis.threshold = threshold_;
   diagnosis.price = price_;
   BusyCores cores;
   for (const NodeFacts& facts : facts_.nodes) {
@@ -268,7 +286,8 @@ Verdict ProfilerReportFold::Judge() const {
   }
   diagnosis.cores_busy = cores.Part();
   Verdict verdict;
-  verdict.kind = diagnosis.Bottleneck() ? VerdictKind::kFinding : VerdictKind::kClear;
+  verdict.kind = named_ && diagnosis.Bottleneck() ? VerdictKind::kFinding : VerdictKind::kClear;
+  if (verdict.kind == VerdictKind::kFinding) verdict.fired = named_;
   verdict.sentence = diagnosis.Sentence();
   const std::vector<Cause> ranked = diagnosis.Ranked();
   if (!ranked.empty()) verdict.severity = SeverityOfLoss(diagnosis.budget[ranked[0]] / total);
@@ -285,8 +304,7 @@ RuleType ProfilerReport() {
       .fires =
           "Another rule of the job fires, or more than threshold of the time was lost to one "
           "cause. It divides the time of the job by what it was lost to, and ranks the causes. "
-          "Time "
-          "that nothing explains may be no loss, and is no issue.",
+          "Time that nothing explains may be no loss, and is no issue.",
       .advice = "Follow the advice of the first cause: it has the largest gain.",
       .params = kParams,
       .metrics = HostSigns::Metrics(),

@@ -22,14 +22,16 @@ DeviceWindows::ByDevice::iterator DeviceWindows::At(std::size_t metric, std::str
   return found != windows.end() ? found : windows.emplace(subject, NewWindow()).first;
 }
 
-void DeviceWindows::Observe(const TickView& ticks, Initialisation& start, TrainingTime* training) {
+void DeviceWindows::Observe(const TickView& ticks, Initialisation& start, TrainingTime* training,
+                            Duration interval) {
   std::optional<std::size_t> restart;  // rows before this one were initialisation
   const std::size_t unknown = start.IsOver(ticks.node) ? ticks.end : ticks.first;
   for (std::size_t row = unknown; row < ticks.end; ++row) {
     const auto tick = start.Observe(ticks.node, ticks.At(row));
     if (tick == Initialisation::Tick::kFirstAfterStep) restart = row;
   }
-  const auto again = training == nullptr ? std::nullopt : training->FirstAfterRestart(ticks);
+  const auto again =
+      training == nullptr ? std::nullopt : training->FirstAfterRestart(ticks, interval);
   if (again) restart = std::max(restart.value_or(*again), *again);
   for (std::size_t metric = 0; metric < metrics_.size(); ++metric) {
     auto next = windows_[metric].lower_bound(Subject{std::string(ticks.node), ""});

@@ -37,7 +37,8 @@ class DeviceWindows {
 
   // Shows each tick to `start`, too. Samples of before the first step of a new start are forgotten
   // where `training` is given.
-  void Observe(const TickView& ticks, Initialisation& start, TrainingTime* training = nullptr);
+  void Observe(const TickView& ticks, Initialisation& start, TrainingTime* training = nullptr,
+               Duration interval = {});
   void EndScan();
 
   const ByDevice& Of(std::size_t metric) const { return windows_[metric]; }

@@ -56,7 +56,7 @@ void SumUp(const OtherRules& others, Verdict& verdict) {
   verdict.evidence["rules_fired"] = others.fired;
   if (others.fired.empty()) return;
   verdict.kind = VerdictKind::kFinding;
-  verdict.fired = others.first;
+  verdict.fired = verdict.fired ? std::min(*verdict.fired, *others.first) : others.first;
   verdict.active = others.active;
   verdict.share = others.share;
   std::string names;

@@ -7,9 +7,16 @@
 namespace stepscope::scenarios {
 namespace {
 
+// Without steps, so that the rule judges until the end.
+Scenario StepsUntold() {
+  Scenario scenario = Small();
+  scenario.ranks.clear();
+  return scenario;
+}
+
 class ChangedRule : public Evaluation {
  protected:
-  ChangedRule() : job_(MakeJob(Small())), stored_(*connection_, job_, kSmallParameters) {
+  ChangedRule() : job_(MakeJob(StepsUntold())), stored_(*connection_, job_, kSmallParameters) {
     WebhookRow webhook;
     webhook.url = "https://example.com/hook";
     EXPECT_TRUE(CreateWebhook(*connection_, webhook).ok());
