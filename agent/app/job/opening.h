@@ -31,7 +31,8 @@ struct OpeningParts {
 // Tells the service what the node has, and what the run may use of it: at the start, once a driver
 // that takes long has started, when a source appears, fails, recovers, or leaves out more or less
 // than before, when the ranks turn out to use other GPUs or cores than the command, when
-// they or the command become another user's, and when a Python runs torch without our hooks. For one thread, but for Of.
+// they or the command become another user's, and when a Python runs torch without our hooks. For
+// one thread, but for Of.
 class Opening {
  public:
   Opening(const RunOptions& options, const OpeningParts& parts);
