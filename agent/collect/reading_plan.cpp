@@ -30,13 +30,14 @@ bool ReadingPlan::Due(std::size_t kind) {
   const bool each_tick = kinds_[kind].least == 0ns && row.slowed == 0ns;
   if (row.readings >= kAtOnce && now_ < row.next && !each_tick) return false;
   ++row.readings;
+  row.read_at = now_;
   row.next = NextOf(kind);
   return true;
 }
 
 // Ticks come a little early and late.
 SteadyTime ReadingPlan::NextOf(std::size_t kind) const {
-  return now_ + PeriodOf(kind) - interval_ / 2;
+  return rows_[kind].read_at + PeriodOf(kind) - interval_ / 2;
 }
 
 void ReadingPlan::Spend(std::size_t kind, Duration cpu) {

@@ -63,7 +63,7 @@ class ReadingPlan {
   struct Row {
     Duration cost{}, slowed{};  // period beyond the shortest one; 0: none
     Duration before{};          // `slowed` of the plan before
-    SteadyTime next{};
+    SteadyTime read_at{}, next{};
     unsigned readings = 0;
   };
 
