@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@ namespace {
 
 // A signal that the witness got longer ago than this came with an earlier one.
 constexpr Duration kRecent = 1s;
+constexpr auto kByDescriptor = static_cast<idtype_t>(3);  // P_PIDFD, which older headers lack
 
 std::int64_t SteadyNs() {
   return std::chrono::steady_clock::now().time_since_epoch() / 1ns;
@@ -35,10 +38,18 @@ std::unique_ptr<SignalWitness> SignalWitness::Start() {
   const pid_t pid = fork();
   if (pid == 0) Watch(*witness->memory_, agent);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid > 0) witness->process_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   return pid < 0 ? nullptr : std::move(witness);
 }
 
+// By its descriptor, as its number may be another process's by now: all children that have ended
+// are taken away. Where the kernel has none, it ends with the agent all the same.
 SignalWitness::~SignalWitness() {
+  if (process_) {
+    syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
+    siginfo_t ended{};
+    waitid(kByDescriptor, static_cast<id_t>(process_.get()), &ended, WEXITED);
+  }
   if (memory_ != nullptr) munmap(memory_, sizeof(Memory));
 }
 

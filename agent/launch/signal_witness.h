@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/base/descriptor.h"
 #include "core/base/time.h"
 
 namespace stepscope {
@@ -41,6 +42,7 @@ class SignalWitness {
   bool IsNew(int signal);
 
   Memory* memory_ = nullptr;  // shared with its process
+  Descriptor process_;
   std::array<std::uint32_t, NSIG> taken_{};
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -109,6 +111,14 @@ TEST_F(RunAsWrapper, PassesOnNoSignalThatTheCommandHasGotItself) {
   ASSERT_TRUE(agent.WaitForOut("got 3"));
   agent.Signal(SIGUSR2);
   EXPECT_EQ(agent.Wait(), 3);
+}
+
+TEST_F(RunAsWrapper, LeavesNoProcessOfItsOwnBehind) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  AgentProcess agent(Run("true", {"--no-output"}));
+  EXPECT_EQ(agent.Wait(), 0);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST_F(RunAsWrapper, KeepsTheOrderOfOutputAndErrorsInOneFile) {
