@@ -3,6 +3,7 @@
 #include <structmember.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -124,12 +125,17 @@ static size_t Bytes(const Ring* ring) {
   return kHeaderBytes + ring->slots * kSlotBytes;
 }
 
+// fstat(2) by its number: the function's name is bound to a newer libc than the extension needs.
+static int Stat(int fd, struct stat* seen) {
+  return syscall(SYS_fstat, fd, seen) == 0;
+}
+
 // The script may have closed the descriptor, and have a file of its own under the number. Nothing
 // else runs between this and what follows, for the GIL is held, but what other threads do without
 // it.
 static int IsOurs(const Ring* ring) {
   struct stat seen;
-  return ring->words != NULL && fstat(ring->fd, &seen) == 0 && seen.st_dev == ring->device &&
+  return ring->words != NULL && Stat(ring->fd, &seen) && seen.st_dev == ring->device &&
          seen.st_ino == ring->inode;
 }
 
@@ -146,7 +152,7 @@ static int Map(Ring* ring, int fd) {
   }
   ring->slots = (uint64_t)slots;
   struct stat seen;
-  void* const start = fstat(fd, &seen) != 0
+  void* const start = !Stat(fd, &seen)
                           ? MAP_FAILED
                           : mmap(NULL, Bytes(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (start == MAP_FAILED) {

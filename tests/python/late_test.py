@@ -47,7 +47,7 @@ def mark(steps):
             work()
         stepscope.step()
 mark(10)
-print("socket" in sys.modules, stepscope.info()["enabled"], flush=True)
+print("_socket" in sys.modules, stepscope.info()["enabled"], flush=True)
 give_up = time.monotonic() + 100  # where the test fails before there is an agent
 while not stepscope.info()["connected"] and time.monotonic() < give_up:
     mark(10)

@@ -137,7 +137,7 @@ def replace(kind: Any, name: str, make: Callable[[Any], Any], put: Callable[...,
 def _ours(kind: Any, name: str) -> Optional[Shown]:
     """What was put there, for as long as anybody has it."""
     known = _replaced.get((id(kind), name))
-    ours = known and known()
+    ours = known() if known is not None else None
     return ours if ours is not None and ours.kind is kind else None
 
 
@@ -172,9 +172,9 @@ def give_back(kind: Any, name: str) -> None:
 
 def restore() -> None:
     """Whoever has put something of theirs on top of ours keeps it."""
-    for ours in [each() for each in list(_replaced.values())]:
-        if ours is not None:
-            give_back(ours.kind, ours.name)
+    for put in [each() for each in list(_replaced.values())]:
+        if put is not None:
+            give_back(put.kind, put.name)
     while _watched:
         function, before, ours = _watched.pop()
         if function.__code__ is ours:
