@@ -13,6 +13,7 @@
 #include "rules/diagnosis/host_signs.h"
 #include "rules/diagnosis/launch_bound.h"
 #include "rules/diagnosis/missing.h"
+#include "rules/diagnosis/node_sums.h"
 #include "rules/engine/state.h"
 #include "rules/ranks/late_rank.h"
 #include "rules/signals/initialisation.h"
@@ -28,40 +29,6 @@ constexpr Param kParams[] = {
 constexpr double kLeastSeconds = 10;  // less of a job says little
 // The length of the initialisation where no training process has connected.
 constexpr Duration kPatience = 60s;
-
-// The ticks of a node between the first and the newest step. Those behind the newest step are apart
-// until another step ends: they may be finalisation.
-struct Node {
-  HostSums loop, behind;
-  std::optional<Time> newest;  // tick behind the newest step
-  HostSeldom seldom;
-  bool stepped = false;  // a tick after the first step was seen
-  bool gpus = false;
-
-  // The patience was over before the first step ended: what was counted until now is
-  // initialisation.
-  void StepEnded() {
-    stepped = true;
-    loop = behind = {};
-    newest.reset();
-  }
-  // The ticks were before a step that has ended by now.
-  void TakeBehind() {
-    loop.Add(behind);
-    behind = {};
-    newest.reset();
-  }
-
-  template <typename State>
-  void Fields(State& state) {
-    state("loop", loop);
-    state("behind", behind);
-    state("newest", newest);
-    state("seldom", seldom);
-    state("stepped", stepped);
-    state("gpus", gpus);
-  }
-};
 
 struct Rank {
   std::string node;
@@ -103,7 +70,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
-    state("nodes", nodes_, [] { return Node(); });
+    state("nodes", nodes_, [] { return NodeSums(); });
     state("ranks", ranks_, [] { return Rank(); });
     state("first_tick", first_tick_);
     state("last_tick", last_tick_);
@@ -113,10 +80,10 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
   }
 
  private:
-  HostSums LoopOf(const Node& node) const;
+  HostSums LoopOf(const NodeSums& node) const;
   RankSums RanksOf(std::string_view node) const;
-  HostSums& SumsAt(Node& node, Time at);
-  void AddTick(const HostSigns& signs, std::size_t row, Node& node, HostSums& sums) const;
+  HostSums& SumsAt(NodeSums& node, Time at);
+  void AddTick(const HostSigns& signs, std::size_t row, NodeSums& node, HostSums& sums) const;
   JobParts Parts() const;
   Diagnosis Diagnose() const;
   void Divide(Diagnosis& diagnosis) const;
@@ -127,7 +94,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
 
   Initialisation start_;
   LateRank late_;
-  std::map<std::string, Node, std::less<>> nodes_;
+  std::map<std::string, NodeSums, std::less<>> nodes_;
   std::map<int, Rank, std::less<>> ranks_;
   std::optional<Time> first_tick_, last_tick_, last_step_;  // the ends of all steps
   std::optional<Time> named_;                               // the scan since which a cause is named
@@ -148,14 +115,14 @@ void ProfilerReportFold::Observe(const StepView& steps) {
 }
 
 // Ticks behind the newest step become those of the loop as soon as a step has ended after them.
-HostSums& ProfilerReportFold::SumsAt(Node& node, Time at) {
+HostSums& ProfilerReportFold::SumsAt(NodeSums& node, Time at) {
   if (node.newest && last_step_ && *node.newest <= *last_step_) node.TakeBehind();
   if (!last_step_ || at <= *last_step_) return node.loop;
   node.newest = at;
   return node.behind;
 }
 
-void ProfilerReportFold::AddTick(const HostSigns& signs, std::size_t row, Node& node,
+void ProfilerReportFold::AddTick(const HostSigns& signs, std::size_t row, NodeSums& node,
                                  HostSums& sums) const {
   const Cause shown = signs.Shown(row, node.seldom);
   sums.host[shown] += tick_s_;
@@ -171,7 +138,7 @@ void ProfilerReportFold::AddTick(const HostSigns& signs, std::size_t row, Node& 
 
 void ProfilerReportFold::Observe(const TickView& ticks) {
   late_.Observe(ticks);
-  Node& node = nodes_[std::string(ticks.node)];
+  NodeSums& node = nodes_[std::string(ticks.node)];
   const HostSigns signs(ticks);
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
@@ -185,7 +152,7 @@ void ProfilerReportFold::Observe(const TickView& ticks) {
   }
 }
 
-HostSums ProfilerReportFold::LoopOf(const Node& node) const {
+HostSums ProfilerReportFold::LoopOf(const NodeSums& node) const {
   HostSums sums = node.loop;
   if (node.newest && last_step_ && *node.newest <= *last_step_) sums.Add(node.behind);
   return sums;
