@@ -4,9 +4,11 @@ import copy
 import inspect
 import pickle
 import random
+import subprocess
 import sys
 import types
 import weakref
+from pathlib import Path
 
 import pytest
 import torch
@@ -19,6 +21,8 @@ from stepscope._hooks._flow import Flow, flow
 from stepscope._session import Session
 from tests.torch.nets import Net, train
 from tests.torch.rings import marks
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def replaced():
@@ -69,6 +73,21 @@ def test_what_wraps_a_step_again_goes_on(agent):
     train(8, net, optimizer)
     scheduler.step()
     assert [row["step"] for row in agent.drain().steps] == list(range(8))
+
+
+def test_a_class_of_a_script_is_sent_by_value(agent):
+    """As joblib and Ray do with classes of __main__, by cloudpickle, which takes apart what says that it is a function."""
+    cloudpickle = pytest.importorskip("joblib.externals.cloudpickle")
+
+    class Local(Net):
+        pass
+
+    net = Local()
+    train(8, net, torch.optim.SGD(net.parameters(), 0.1))
+    assert "__call__" in vars(Local)
+    read = "import pickle, sys; kind = pickle.load(sys.stdin.buffer); print(kind.__name__, kind.__call__ is kind.__mro__[-2].__call__)"
+    told = subprocess.run([sys.executable, "-c", read], input=cloudpickle.dumps(Local), capture_output=True, cwd=ROOT, timeout=60)
+    assert told.stdout == b"Local True\n", told.stderr
 
 
 def test_models_and_optimizers_are_copied_and_pickled(agent):

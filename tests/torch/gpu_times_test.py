@@ -364,7 +364,8 @@ def test_a_training_does_not_notice(intake, named):
     assert bare[0] == 0 and goes_on
     assert outcome(start("-c", script(**named), socket=intake.path)) == bare
     intake.drain_until(lambda i: i.ended, "end")
-    assert len(intake.steps) == 40 and intake.facts()["gpu_clock"] != "off"
+    of_the_child = 19 if "forks_at" in named else 0  # which trains on, and may be heard
+    assert 40 <= len(intake.steps) <= 40 + of_the_child and intake.facts()["gpu_clock"] != "off"
 
 
 def test_ten_thousand_phases_are_left_out(gpu, agent):

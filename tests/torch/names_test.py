@@ -60,7 +60,8 @@ def test_no_method_of_an_object_can_be_told_from_what_it_was(bare, intake):
     known = OURS if FORM != "C extension" or torch.__version__ >= "2" else set()
     for name, told in bare[0]["objects"].items():
         differ = {what for what in told if told[what] != watched["objects"][name][what]}
-        assert differ <= (set() if name == "vars(SGD)" else known), name
+        # What vars() shows says of itself that it is no function (calls_test.py: cloudpickle).
+        assert differ <= ({"kind"} if name == "vars(SGD)" else known), name
 
 
 def test_what_is_known_to_differ_does(bare, intake):

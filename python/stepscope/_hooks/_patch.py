@@ -31,7 +31,9 @@ class Unavailable(Exception):
 
 class Shown:
     """The attribute of a class whose objects' calls are watched. The class itself has the original, so it is compared,
-    pickled and wrapped as if we were not there; what takes a class apart finds the original too (`__reduce__`).
+    pickled and wrapped as if we were not there; what takes a class apart finds the original too (`__reduce__`). It does
+    not say that it is a function: cloudpickle, with which joblib and Ray send classes, would take it to pieces, and those of
+    the watch with it.
 
     Only the outermost call is watched (`outermost`): those within it get the original, so a model that calls itself goes
     as deep as it would without us."""
@@ -92,14 +94,6 @@ class Shown:
         if name in ("original", "kind", "name"):  # while it is made
             raise AttributeError(name)
         return getattr(self.shown(None), name)
-
-    @property
-    def __class__(self) -> Any:
-        return type(self.shown(None))
-
-    @__class__.setter
-    def __class__(self, kind: Any) -> None:
-        raise TypeError("a watched method keeps its class")
 
     def __reduce__(self) -> Any:
         return itemgetter(0), ((self.shown(None),),)
