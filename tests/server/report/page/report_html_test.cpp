@@ -160,7 +160,7 @@ TEST_F(HtmlTest, SaysTheClockWhatIsNotSeenAndWhatNodesAndRanksTell) {
        {"steps are not seen: the package was not found",
         "another thread reads the batches, so waits for data are not seen.", "own clock: off.",
         "cover 87.5 % of the step time.", "What is not seen", "The second process is not seen.",
-        "Evaluations in it", "not judged", "2.5 of 192", "8 GiB of 32 GiB"}) {
+        "Evaluations in it", "not judged", "2.5 of 192", "8.0 GiB of 32.0 GiB"}) {
     EXPECT_NE(html.find(words), html.npos) << words;
   }
 }
