@@ -118,7 +118,7 @@ TEST(HideSecretWords, LeavesTheWordsOfATrainingAlone) {
                        "nvcr.io/nvidia/pytorch:24.01-py3",
                        "--env=NCCL_DEBUG=INFO",
                        "--export=ALL,OMP_NUM_THREADS=4",
-                       "PYTHONPATH=/work/src",
+                       "PYTHONPATH=/srv/src",
                        "optim.lr=0.1",
                        "data.path=s3://bucket/tokens/part-0001.bin",
                        "https://host/x?page=1&size=2",
