@@ -101,7 +101,9 @@ void OutlierFold::Observe(const StepView& steps) {
 // A step is compared with the steps before it, so that a huge step does not raise its own limit.
 bool OutlierFold::StandsOut(RankOutliers& rank, double seconds) const {
   if (rank.Judged() < kLeastJudged || rank.recent.size() < kLeastRecent) return false;
-  const double above = seconds - rank.Recent(0.95), spread = rank.Spread();
+  const double above = seconds - rank.Recent(0.95);
+  if (above <= 0) return false;  // nearly all steps
+  const double spread = rank.Spread();
   const bool outlier = above > stddev_ * spread && seconds > rank.mean_s + stddev_ * rank.Sigma();
   if (!outlier && above > spread) ++rank.between;
   return outlier;
