@@ -1,7 +1,5 @@
 """Faults of the agent or the training, which may happen at any time; the other one must not notice."""
 
-import functools
-import json
 import os
 import signal
 import socket
@@ -9,16 +7,7 @@ import socket
 import pytest
 
 import stepscope
-from tests.python.intake import Intake, finish, training
-
-MARKS = """
-import stepscope, sys
-def mark(steps):
-    for _ in stepscope.loader(range(steps)):
-        with stepscope.annotate("work"):
-            pass
-        stepscope.step()
-"""
+from tests.python.intake import MARKS, Intake, finish, training
 
 
 def mark(steps):
@@ -303,136 +292,3 @@ print(w.tobytes().hex())
     bare = finish(training(code, intake.path, BARE="1"))
     assert with_marks == bare
     assert len(intake.drain_until(lambda i: i.ended, "end").steps) == 300
-
-
-CLOSES = MARKS + """
-import os, time
-mark(20)
-highest = max(map(int, os.listdir("/proc/self/fd")))
-os.closerange(3, 1024)  # as daemons do
-names = [f"{sys.argv[1]}/{i}" for i in range(3, highest + 1)]
-files = [open(name, "w") for name in names]
-assert files[-1].fileno() >= highest
-"""
-GOES_ON = """
-from stepscope import _marks
-for _ in range(5):
-    _marks._session.due = 0
-    stepscope.info()
-    mark(20)
-    for file in files: print("line", file=file, flush=True)
-"""
-ENDS_THERE = "for file in files: file.close()\nprint({open(name).read() for name in names}, [s.reason for s in [_marks._session]])\n"
-
-
-def closing(code, intake, folder):
-    return training(f"import sys\nsys.argv[1:] = [{str(folder)!r}]\n{code}", intake.path)
-
-
-def test_files_of_a_script_that_closed_our_descriptors_are_left_alone(intake, tmp_path):
-    assert finish(closing(CLOSES + GOES_ON + ENDS_THERE, intake, tmp_path)) == "{'line\\n" + "line\\n" * 4 + "'} ['']\n"
-    numbers = [step["step"] for step in intake.drain_until(lambda i: i.ended, "end").steps]
-    assert numbers == sorted(set(numbers)) and numbers[-1] == 119
-
-
-def test_files_of_a_script_are_not_closed_at_its_end(intake, tmp_path):
-    """Files that the script leaves open are written when the interpreter ends, behind all of ours."""
-    finish(closing(CLOSES + "for file in files: file.write('kept')", intake, tmp_path))
-    assert {(tmp_path / name).read_text() for name in os.listdir(tmp_path) if name.isdigit()} == {"kept"}
-
-
-def test_files_of_a_forked_child_that_closed_our_descriptors_are_left_alone(intake, tmp_path):
-    child = "\nif os.fork(): os._exit(os.waitstatus_to_exitcode(os.wait()[1]))\n"
-    finish(closing(CLOSES + child + GOES_ON + ENDS_THERE, intake, tmp_path))
-    assert {(tmp_path / name).read_text() for name in os.listdir(tmp_path) if name.isdigit()} == {"line\n" * 5}
-
-
-def test_what_waits_for_the_agent_is_forgotten_when_the_script_closed_its_file(tmp_path):
-    from stepscope._waiting import Waiting
-
-    waiting, ours = Waiting(), os.open(tmp_path, os.O_RDONLY)
-    waiting.add(b"a trace", ours)
-    os.close(ours)
-    with open(tmp_path / "file", "w") as file:
-        assert file.fileno() == ours
-        waiting.send(None)
-        waiting.close()
-        file.write("kept")
-    assert (tmp_path / "file").read_text() == "kept"
-
-
-HANDLERS = """
-def told(number, frame): raise Timeout
-def any_number(*_): raise Timeout
-def outer(*given): told(*given)
-class Object:
-    def __call__(self, number, frame): raise Timeout
-    def method(self, number, frame=None): raise Timeout
-"""
-
-
-@pytest.mark.parametrize("handler", ["told", "any_number", "outer", "Object()", "Object().method", "functools.partial(told, 14)"])
-def test_an_exception_of_a_signals_handler_is_told_from_ours(handler):
-    from stepscope._calm import is_of_script
-
-    known = {"Timeout": TimeoutError, "functools": functools}
-    exec(HANDLERS.replace("told(number, frame)", "told(number, frame, *_)") if "partial" in handler else HANDLERS, known)
-    before = signal.signal(signal.SIGALRM, eval(handler, known))
-    try:
-        signal.raise_signal(signal.SIGALRM)
-        pytest.fail("nothing was raised")
-    except TimeoutError as problem:
-        assert is_of_script(problem) and problem.__traceback__.tb_frame.f_code.co_filename == "<string>"
-    finally:
-        signal.signal(signal.SIGALRM, before)
-
-
-def test_exceptions_of_others_that_we_call_are_none_of_the_scripts():
-    from stepscope._calm import is_of_script
-
-    for call in (lambda: os.fstat(-1), lambda: json.loads("{"), lambda: {}["a"], lambda: os.listdir("/none")):
-        with pytest.raises(Exception) as raised:
-            call()
-        assert not is_of_script(raised.value)
-
-
-def test_no_timeout_of_a_script_is_lost(intake):
-    code = MARKS + """
-import signal
-from stepscope import _marks
-class Timeout(Exception): pass
-armed, lost = False, 0
-def handler(number, frame):
-    global armed
-    if armed:
-        armed = False
-        raise Timeout
-signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
-for i in range(400):
-    try:
-        armed = True
-        while True:
-            _marks._session.due = 0
-            mark(1)
-            stepscope.metric("m", 1)
-            if not armed: lost, armed = lost + 1, True
-    except Timeout:
-        pass
-signal.setitimer(signal.ITIMER_REAL, 0)
-print(lost)
-"""
-    assert finish(training(code, intake.path)) == "0\n"
-
-
-def test_a_turn_that_nobody_knows_of_is_over_after_a_minute():
-    from stepscope._turn import Turn
-
-    turn, second = Turn(), 10**9
-    assert turn.take(1) and not turn.take(second) and not turn.take(2 * second)
-    turn.leave()
-    assert turn.take(3 * second) and not turn.take(62 * second)
-    assert not turn.take(64 * second) and turn.take(64 * second)
-    turn.leave()
-    turn.leave()
-    assert turn.take(65 * second)

@@ -16,6 +16,17 @@ from python_package import staged  # noqa: E402
 PACKAGE = staged()
 
 
+# A script's begin: mark(n) makes so many steps, each with an annotation.
+MARKS = """
+import stepscope, sys
+def mark(steps):
+    for _ in stepscope.loader(range(steps)):
+        with stepscope.annotate("work"):
+            pass
+        stepscope.step()
+"""
+
+
 class Intake:
     """The real intake (tests/support/intake_probe.cpp). Keeps everything that it drained."""
 
