@@ -6,7 +6,7 @@ import pytest
 from tests.analysis.conftest import Problem
 
 PHASES = ["data", "transfer", "forward", "loss", "backward", "communication", "optimizer", "callback", "checkpoint", "other", "sync", "device_to_host"]
-TIMES = [*PHASES, "evaluation", "gpu_idle", *("gpu_" + phase for phase in PHASES)]
+TIMES = [*PHASES, "unnamed", "evaluation", "gpu_idle", *("gpu_" + phase for phase in PHASES)]
 
 
 def is_utc(column):
@@ -55,6 +55,7 @@ def test_phases_are_columns_in_seconds(service, training):
     assert (steps["data"] >= 0.03).all() and (steps["forward"] >= 0.01).all()
     assert (steps["data"] + steps["forward"] <= steps["wall"]).all()
     assert (steps[["transfer", "backward", "checkpoint"]] == 0).all(axis=None)
+    assert steps[[*PHASES, "unnamed"]].sum(axis=1).sub(steps["wall"]).abs().max() < 1e-9
     first = service.get("/api/v1/jobs/training/steps?rank=0&format=rows&limit=1")[1]["items"][0]
     assert micros(steps["start"])[0] == first["start_us"] and steps["wall"][0] == first["wall_seconds"]
 

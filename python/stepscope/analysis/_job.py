@@ -16,7 +16,7 @@ from ._window import Window
 _PHASES = ("data", "transfer", "forward", "loss", "backward", "communication", "optimizer", "callback", "checkpoint", "other", "sync", "device_to_host")
 _UNKNOWN = float("nan")
 _GPU_TIMES = ("gpu_idle", *("gpu_" + phase for phase in _PHASES))
-_TIMES = ("wall", *_PHASES, "evaluation", *_GPU_TIMES)
+_TIMES = ("wall", *_PHASES, "unnamed", "evaluation", *_GPU_TIMES)
 _MOST_RANKS = 256  # in one answer about steps
 
 
@@ -60,10 +60,10 @@ class Job:
         return _series.sampled(self._service, path, query, self.describe()["samples_from_us"])
 
     def steps(self, rank: Optional[int] = None) -> Any:
-        """Every step of a rank, or of all ranks: rank, step, start, wall, a column for each phase, evaluation, gpu_idle, and
-        a column for the GPU's time of each phase, such as gpu_forward.
+        """Every step of a rank, or of all ranks: rank, step, start, wall, a column for each phase, unnamed, evaluation,
+        gpu_idle, and a column for the GPU's time of each phase, such as gpu_forward.
 
-        All times are in seconds; a phase that did not occur in a step is 0. `wall` is without the evaluations that interrupted
+        All times are in seconds; a phase that did not occur in a step is 0, and `unnamed` is what no phase covers. `wall` is without the evaluations that interrupted
         the step, which are `evaluation`. `gpu_idle` is how long the GPU had nothing to do before the step. It and the GPU's times
         of phases are missing where the GPU's clock is not known for the step.
         """
@@ -273,6 +273,7 @@ def _add_steps(columns: Dict[str, List[Any]], rank: int, items: Sequence[Any]) -
     for phase in _PHASES:
         columns[phase] += [item["phases_seconds"].get(phase, 0.0) for item in items]
         columns["gpu_" + phase] += [item["gpu"]["phases_seconds"].get(phase, 0.0) if item.get("gpu") else _UNKNOWN for item in items]
+    columns["unnamed"] += [max(0.0, item["wall_seconds"] - sum(item["phases_seconds"].values())) for item in items]
     columns["evaluation"] += [item.get("evaluation_seconds", 0.0) for item in items]
     columns["gpu_idle"] += [item["gpu"]["idle_seconds"] if item.get("gpu") else _UNKNOWN for item in items]
 
