@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <optional>
+#include <utility>
 
 #include "agent/app/commands/check.h"
 #include "agent/launch/process_start.h"
@@ -23,6 +24,7 @@ namespace {
 
 constexpr Duration kLongestAnswer = 10s;
 constexpr std::size_t kMostAnswer = 2000;
+constexpr std::size_t kLongestName = 120;
 constexpr int kOldest = 9;
 // The version, whether the hooks wait for torch, and the sitecustomize that came first.
 constexpr const char* kQuestion =
@@ -39,9 +41,40 @@ CheckLine PythonLine(CheckResult finding, std::string text) {
   return {"training", "python", finding, std::move(text)};
 }
 
+// Whose hooks are asked for: a Python, and the words of an `env` before it.
+struct AskedPython {
+  std::vector<std::string> wrapper{};
+  std::string program = "python3";
+  PythonCommand python{};
+  std::string other{};  // the program of a command that is none of these; "" else
+};
+
+bool IsEnvOption(const std::string& word) {
+  const bool sets = word.find('=') != word.npos && word[0] != '=';
+  return word.starts_with("-u") || word.starts_with("-C") || word == "-i" || word == "-" ||
+         word == "--" || word == "--ignore-environment" || sets;
+}
+
+AskedPython PythonOf(const std::vector<std::string>& command) {
+  AskedPython asked;
+  if (command.empty()) return asked;
+  auto first = command.begin();
+  if (command[0] == "env" || command[0].ends_with("/env")) {
+    while (++first != command.end() && IsEnvOption(*first)) {
+      const bool takes_next = (*first == "-u" || *first == "-C") && first + 1 != command.end();
+      first += takes_next ? 1 : 0;
+    }
+  }
+  const auto python = ParsePythonCommand({first, command.end()});
+  if (!python) return {.other = command[0]};
+  return {.wrapper = {command.begin(), first}, .program = *first, .python = *python};
+}
+
 // The Python of a command with the options that decide what it loads, and the question.
-std::vector<std::string> QuestionTo(const std::string& program, const PythonCommand& python) {
-  std::vector<std::string> words = {program};
+std::vector<std::string> QuestionTo(const AskedPython& asked) {
+  const PythonCommand& python = asked.python;
+  std::vector<std::string> words = asked.wrapper;
+  words.push_back(asked.program);
   if (python.isolated) words.emplace_back("-I");
   if (python.ignores_variables) words.emplace_back("-E");
   if (python.no_site) words.emplace_back("-S");
@@ -119,7 +152,7 @@ std::optional<Answer> ParseAnswer(std::string_view text) {
   const auto major = ParseInt(words[0], "version"), minor = ParseInt(words[1], "version");
   if (!major || !minor) return std::nullopt;
   return Answer{*major, *minor, words[2] == "1",
-                words.size() > 3 ? Printable(words[3], 120) : std::string()};
+                words.size() > 3 ? Printable(words[3], kLongestName) : std::string()};
 }
 
 std::string WhyNot(const Answer& answer, const PythonCommand& python, const std::string& folder) {
@@ -136,24 +169,39 @@ std::string WhyNot(const Answer& answer, const PythonCommand& python, const std:
   return "the hooks do not come in; STEPSCOPE_DEBUG=1 lets Python say why";
 }
 
+std::optional<Answer> Ask(const AskedPython& asked, const std::string& folder, const Clock& clock) {
+  return ParseAnswer(OutputOf(QuestionTo(asked), EnvironmentOfRun(folder), clock));
+}
+
+// Whether the hooks would come in but for the words before the Python.
+bool IsKeptOut(AskedPython asked, const std::string& folder, const Clock& clock) {
+  if (std::exchange(asked.wrapper, {}).empty()) return false;
+  const auto answer = Ask(asked, folder, clock);
+  return answer && answer->hooks;
+}
+
 }  // namespace
 
 void CheckPython(const std::vector<std::string>& command, const Clock& clock, CheckLines& lines) {
-  const auto asked = ParsePythonCommand(command);
-  const std::string program = asked ? command[0] : "python3";
-  const PythonCommand python = asked.value_or(PythonCommand());
+  const AskedPython asked = PythonOf(command);
   const std::string folder = PythonStartFolder(OwnProgram());
-  const auto answer =
-      ParseAnswer(OutputOf(QuestionTo(program, python), EnvironmentOfRun(folder), clock));
-  const std::string name = Printable(program, 120);
+  const auto answer = Ask(asked, folder, clock);
+  const std::string name = Printable(asked.program, kLongestName);
   if (!answer) return lines.push_back(PythonLine(CheckResult::kAbsent, Format("no {} here", name)));
-  const std::string version = Format("{} ({}.{})", name, answer->major, answer->minor);
+  std::string version = Format("{} ({}.{})", name, answer->major, answer->minor);
+  if (!asked.other.empty()) {
+    version = Format("which Python {} starts is not known; {}",
+                     Printable(asked.other, kLongestName), version);
+  }
   const bool old = answer->major < 3 || answer->minor < kOldest;
   if (answer->hooks && !old)
     return lines.push_back(PythonLine(
         CheckResult::kFine, Format("{}: below run, PyTorch trainings show their steps", version)));
-  lines.push_back(PythonLine(CheckResult::kNote, Format("{}: no steps are seen: {}", version,
-                                                        WhyNot(*answer, python, folder))));
+  const std::string why = IsKeptOut(asked, folder, clock)
+                              ? "env takes variables away: let it keep PYTHONPATH and STEPSCOPE_..."
+                              : WhyNot(*answer, asked.python, folder);
+  lines.push_back(
+      PythonLine(CheckResult::kNote, Format("{}: no steps are seen: {}", version, why)));
 }
 
 }  // namespace stepscope

@@ -98,6 +98,28 @@ TEST(Check, SaysWhetherTheHooksComeIntoAPython) {
   EXPECT_TRUE(PythonLine({root.path() + "/nowhere/python3"}).starts_with("none: no "));
 }
 
+// Stands for a Python that the hooks reach through the variable in which `run` names the job.
+std::string PythonOfVariable(const test::FakeRoot& root) {
+  // 1 with the variable, 0 without: the quotes end the text that the others give as it is.
+  return FakePython(root, "3 11 '$((${STEPSCOPE_JOB:+1}+0))' x");
+}
+
+TEST(Check, SaysWhetherTheHooksComeThroughAnEnv) {
+  test::FakeRoot root;
+  const std::string python = PythonOfVariable(root);
+  EXPECT_TRUE(PythonLine({"env", "-u", "B", "A=1", python, "a.py"}).starts_with("ok: "));
+  for (const char* away : {"-i", "-", "--ignore-environment", "-uSTEPSCOPE_JOB"}) {
+    const std::string line = PythonLine({"/usr/bin/env", away, "A=1", python, "a.py"});
+    EXPECT_TRUE(line.starts_with("note: ")) << line;
+    EXPECT_NE(line.find("env takes variables away"), std::string::npos) << line;
+  }
+}
+
+TEST(Check, KnowsNothingOfThePythonsThatAProgramStarts) {
+  EXPECT_NE(PythonLine({"torchrun", "a.py"}).find("which Python torchrun starts is not known"),
+            std::string::npos);
+}
+
 std::string SpoolLine(const SpoolOptions& options) {
   CheckLines lines;
   CheckSpool(options, lines);
