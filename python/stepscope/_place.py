@@ -53,8 +53,10 @@ def world_size() -> int:
 
 
 def devices() -> str:
-    """The GPUs that CUDA may use here: empty when nothing restricts them, -1 when there are none."""
+    """The GPUs that CUDA, or PyTorch's HIP, may use here: empty when nothing restricts them, -1 when there are none."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if getattr(getattr(sys.modules.get("torch"), "version", None), "hip", None):
+        visible = os.environ.get("HIP_VISIBLE_DEVICES", visible)
     return "" if visible is None else visible.strip() or "-1"
 
 

@@ -2,6 +2,8 @@
 
 import os
 import stat
+import sys
+import types
 
 import pytest
 
@@ -61,4 +63,13 @@ def test_visible_gpus_are_said(monkeypatch, value, said):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if value is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", value)
+    assert _place.devices() == said
+
+
+@pytest.mark.parametrize("hip, said", [(None, "0"), ("6.1", "2,3")])
+def test_the_gpus_of_hip_count_where_pytorch_is_made_for_it(monkeypatch, hip, said):
+    torch = types.SimpleNamespace(version=types.SimpleNamespace(hip=hip))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "2,3")
     assert _place.devices() == said
