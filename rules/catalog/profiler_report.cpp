@@ -245,11 +245,13 @@ Verdict ProfilerReportFold::Judge() const {
   diagnosis.parts = Parts();
   diagnosis.missing =
       WhatIsMissing(facts_, !ranks_.empty(), diagnosis.gpus && !diagnosis.gpu_clock);
+  diagnosis.in_part = AreStepsSeenInPart(facts_);
   diagnosis.price = price_;
   BusyCores cores;
   for (const NodeFacts& facts : facts_.nodes) {
     const auto node = nodes_.find(facts.name);
-    cores.Add(facts, node == nodes_.end() ? SampleMean() : LoopOf(node->second).cpu_percent);
+    cores.Add(facts, node == nodes_.end() ? HostSums() : LoopOf(node->second),
+              RanksOf(facts.name).ranks);
   }
   diagnosis.cores_busy = cores.Part();
   Verdict verdict;

@@ -5,15 +5,21 @@
 
 namespace stepscope {
 
-// The part of the cores of a job's nodes that worked in the training. Unknown as soon as that of
-// one node is, or where the job may not use all cores of its node.
+// The part of the cores that a job may use which worked in the training. Unknown as soon as that of
+// one node is. Where the job may not use all cores of its node, the others' work is not its own:
+// there its training threads and loaders count, which is the least that worked.
 class BusyCores {
  public:
-  // `percent`: the mean use of all cores of the node.
-  void Add(const NodeFacts& node, const SampleMean& percent) {
-    known_ = known_ && percent.known() && node.cores > 0 && node.Usable() == node.cores;
-    busy_ += percent.Value() / 100 * node.cores;
-    cores_ += node.cores;
+  // `ranks`: those of the node.
+  void Add(const NodeFacts& node, const HostSums& sums, std::size_t ranks) {
+    const int cores = node.Usable();
+    const bool whole = cores == node.cores;
+    const SampleMean& seen = whole ? sums.cpu_percent : sums.thread_percent;
+    known_ = known_ && cores > 0 && seen.known();
+    const double own = static_cast<double>(ranks) * sums.thread_percent.Value() +
+                       sums.loaders.Value() * sums.loader_percent.Value();
+    busy_ += whole ? sums.cpu_percent.Value() / 100 * cores : std::min<double>(own / 100, cores);
+    cores_ += cores;
   }
   // 0 to 1; 0 where it is not known.
   double Part() const { return known_ && cores_ > 0 ? busy_ / cores_ : 0; }

@@ -57,7 +57,8 @@ std::optional<Cause> Diagnosis::Bottleneck() const {
 // them.
 std::string_view Diagnosis::Confidence() const {
   if (ranks == 0) return "host only";
-  return steps.steps() < kLeastSteps ? "few steps" : "steps seen";
+  if (steps.steps() < kLeastSteps) return "few steps";
+  return in_part ? "steps seen in part" : "steps seen";
 }
 
 double Diagnosis::Percent(Cause cause) const {

@@ -29,13 +29,13 @@ struct Diagnosis {
   std::size_t ranks = 0, nodes = 0;
   JobParts parts;
   std::vector<std::string> missing;  // what is not seen, a sentence each
+  bool in_part = false;              // see AreStepsSeenInPart
   std::string late;                  // who is late, and with what; "" for nobody
   WindowEvidence windows;
 
   double threshold = 10;  // % of the time from which a cause is named
   double price = 0;       // an hour of one GPU costs so much; 0: not told
-  // The part of the nodes' cores that worked; 0 where that is not known, or where the job may not
-  // use all of them.
+  // The part of the cores that the job may use which worked; 0 where that is not known.
   double cores_busy = 0;
 
   // The causes that took time, the largest first.

@@ -8,6 +8,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostNodes = 5;  // nodes whose processes report no steps are named
+constexpr std::size_t kMostRanks = 5;  // ranks that several processes claim are named
 
 std::string NoGpuClock(const JobFacts& facts) {
   const auto off = std::ranges::find_if(
@@ -38,8 +39,21 @@ std::vector<std::string> WhatIsMissing(const JobFacts& facts, bool steps, bool h
         "Batches reach the training through another thread than that of its loader: waits for them "
         "are not seen.");
   }
+  std::size_t shared = 0;
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.second_process.empty() || ++shared > kMostRanks) continue;
+    missing.push_back(rank.second_process + ".");
+  }
   if (steps && host_clock) missing.push_back(NoGpuClock(facts));
   return missing;
+}
+
+bool AreStepsSeenInPart(const JobFacts& facts) {
+  return std::ranges::any_of(facts.nodes,
+                             [](const NodeFacts& node) { return !node.hooks_missing.empty(); }) ||
+         std::ranges::any_of(facts.ranks, [](const RankFacts& rank) {
+           return rank.hides_data || !rank.second_process.empty();
+         });
 }
 
 }  // namespace stepscope

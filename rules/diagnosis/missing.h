@@ -11,4 +11,7 @@ namespace stepscope {
 // idle time of GPUs was divided by the host's clock alone.
 std::vector<std::string> WhatIsMissing(const JobFacts& facts, bool steps, bool host_clock);
 
+// Whether there are processes, or waits for data, of which the steps tell nothing.
+bool AreStepsSeenInPart(const JobFacts& facts);
+
 }  // namespace stepscope

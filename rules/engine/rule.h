@@ -47,8 +47,9 @@ struct RankFacts {
   // Batches reach the training thread another way than from a loader that it reads: its waits for
   // them are not seen.
   bool hides_data = false;
-  bool no_loader = false;      // it is so because no loader was seen at all
-  std::string gpu_clock = {};  // why times by the GPU's clock are missing; "" when not known
+  bool no_loader = false;           // it is so because no loader was seen at all
+  std::string second_process = {};  // which processes say that they are this rank; "" for one
+  std::string gpu_clock = {};       // why times by the GPU's clock are missing; "" when not known
   // Host times of its work are times of launches; the GPU works on.
   bool gpu_async = false;
   // Its training thread sleeps while it waits for other ranks: gloo, on a CPU.

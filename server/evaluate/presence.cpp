@@ -87,6 +87,7 @@ RankFacts RankFactsOf(const RankRow& rank, const NameByNode& nodes) {
   facts.sleeps_in_waits = !facts.gpu_async && NamesGloo(rank.facts);
   facts.no_loader = TextOfFact(rank.facts, "loader") == "none seen";
   facts.hides_data = facts.no_loader || TextOfFact(rank.facts, "loader_thread") == "another";
+  facts.second_process = TextOfFact(rank.facts, "second_process");
   const std::string clock = TextOfFact(rank.facts, "gpu_clock");
   if (clock.starts_with("off: ")) facts.gpu_clock = clock.substr(5);
   return facts;

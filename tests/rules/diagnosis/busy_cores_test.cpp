@@ -7,26 +7,39 @@
 namespace stepscope {
 namespace {
 
-SampleMean Percent(double value) {
-  SampleMean mean;
-  mean.Add(value);
-  return mean;
+HostSums Node(double percent) {
+  HostSums sums;
+  sums.cpu_percent.Add(percent);
+  return sums;
 }
 
 TEST(BusyCores, IsTheMeanOverCores) {
   BusyCores cores;
-  cores.Add({.name = "a", .cores = 30}, Percent(100));
-  cores.Add({.name = "b", .cores = 10, .cores_allowed = 10}, Percent(20));
+  cores.Add({.name = "a", .cores = 30}, Node(100), 1);
+  cores.Add({.name = "b", .cores = 10, .cores_allowed = 10}, Node(20), 1);
   EXPECT_DOUBLE_EQ(cores.Part(), 0.8);
 }
 
-TEST(BusyCores, IsUnknownWhereTheJobHasAPartOfTheNode) {
+TEST(BusyCores, AreTheJobsOwnWhereItHasAPartOfTheNode) {
+  HostSums sums = Node(100);  // of others, too
+  sums.thread_percent.Add(50);
+  sums.loaders.Add(6);
+  sums.loader_percent.Add(25);
+  const NodeFacts part{.name = "b", .cores = 30, .cores_allowed = 5};
   BusyCores cores;
-  cores.Add({.name = "a", .cores = 30}, Percent(100));
-  cores.Add({.name = "b", .cores = 30, .cores_allowed = 4}, Percent(100));
-  EXPECT_EQ(cores.Part(), 0);
+  cores.Add(part, sums, 2);
+  EXPECT_DOUBLE_EQ(cores.Part(), 0.5);
+  sums.loader_percent.Add(100'000);
+  cores.Add(part, sums, 2);
+  EXPECT_DOUBLE_EQ(cores.Part(), 0.75) << "no more work than it has cores";
+  cores.Add(part, Node(100), 2);
+  EXPECT_EQ(cores.Part(), 0) << "nothing is known of its threads";
+}
+
+TEST(BusyCores, IsUnknownAsSoonAsThatOfANodeIs) {
   BusyCores unseen;
-  unseen.Add({.name = "a", .cores = 30}, SampleMean());
+  unseen.Add({.name = "a", .cores = 30}, Node(100), 1);
+  unseen.Add({.name = "b", .cores = 30}, HostSums(), 1);
   EXPECT_EQ(unseen.Part(), 0);
   EXPECT_EQ(BusyCores().Part(), 0);
 }
