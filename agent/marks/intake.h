@@ -141,6 +141,7 @@ struct HeardProcess {
   std::int32_t rank = 0;
   std::int64_t pid = 0;
   std::string devices;
+  bool on_cpu = false;  // it trains there, and has taken no device
 };
 
 // A job that connected processes have named, until it is forgotten.

@@ -30,9 +30,7 @@ bool JobRecord::Done() const {
 std::vector<HeardProcess> JobRecord::Processes() const {
   std::vector<HeardProcess> processes;
   for (const auto& [number, rank] : ranks_) {
-    for (const MarkProcess* process : rank.processes) {
-      processes.push_back({number, process->source().pid, process->source().hello.devices});
-    }
+    for (const MarkProcess* process : rank.processes) processes.push_back(process->Heard());
   }
   return processes;
 }

@@ -106,6 +106,12 @@ const std::string& MarkProcess::NameOf(std::uint16_t id) const {
   return id < names_.size() ? names_[id] : no_name_;
 }
 
+HeardProcess MarkProcess::Heard() const {
+  const auto type = source_.facts.find("device_type");
+  return {rank(), source_.pid, source_.hello.devices,
+          type != source_.facts.end() && type->second == "cpu"};
+}
+
 void MarkProcess::SetFact(const std::string& key, const std::string& value) {
   const auto known = source_.facts.find(key);
   if (known == source_.facts.end()) {

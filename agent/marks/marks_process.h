@@ -75,6 +75,7 @@ class MarkProcess {
 
   bool introduced() const { return introduced_; }
   std::int32_t rank() const { return source_.hello.rank; }
+  HeardProcess Heard() const;
   const MarkSource& source() const { return source_; }
   MarkCaller caller() const { return {source_.pid, user_, group_}; }
   std::size_t rings() const { return rings_.size(); }

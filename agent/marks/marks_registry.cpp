@@ -63,9 +63,10 @@ bool MarkRegistry::Serve(int socket) {
     return false;
   }
   MarkProcess& process = *peer.process;
-  const bool introduced = process.introduced();
+  const bool introduced = process.introduced(), on_cpu = process.Heard().on_cpu;
   const std::size_t rings = process.rings(), bytes = process.bytes();
   Result<MarkProcess::State> state = process.Receive();
+  if (process.Heard().on_cpu != on_cpu) ++changes_;
   const bool more = process.rings() != rings || process.bytes() > bytes;
   const Status fits = more ? CheckSize(peer) : Status();
   if (!fits) state = fits.error();

@@ -249,6 +249,16 @@ def test_without_a_device_nothing_is_timed_and_said_so(gpu, agent, monkeypatch):
     assert gpu.made == 0 and told() == {} and said() == "off: no device is in use"
     agent.drain_until(lambda i: "gpu_clock" in i.facts(), "facts")
     assert agent.facts()["gpu_clock"] == "off: no device is in use"
+    assert agent.facts()["device_type"] == "cpu"
+
+
+def test_a_training_that_takes_a_device_later_is_timed_from_then_on(gpu, agent, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    training(gpu, 12)
+    assert gpu.made == 0
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    training(gpu, 200)
+    assert gpu.made > 0 and said() == "on"
 
 
 @pytest.mark.parametrize("value, on", [("", True), ("1", True), ("0", False)])

@@ -33,6 +33,7 @@ test("a diagnosis of few steps says how many there were, not that there were non
   assert.equal(seenBy(found({ confidence: "host only", steps: 0 })), "Seen from the hosts only: no steps were reported.");
   assert.equal(seenBy(found({ confidence: "few steps", steps: 14 })), "Seen by the phases of 14 steps after the first: too few to be sure, 20 are needed.");
   assert.equal(seenBy(found({ confidence: "steps seen", steps: 400 })), "Seen by the phases of the steps.");
+  assert.match(seenBy(found({ confidence: "steps seen in part", steps: 400 })), /, but for what is named as not seen\.$/);
 });
 
 const ranks = (...facts: Readonly<Record<string, unknown>>[]) => ({ ranks: facts.map((each, rank) => ({ rank, node: "n", facts: each })) }) as unknown as Job;
@@ -45,6 +46,7 @@ test("what ranks say of themselves is told in words, once for all that say the s
   assert.deepEqual(rankRemarks(ranks({ second_process: "2 processes say that they are rank 0: pid 4, 5" })), ["Rank 0: 2 processes say that they are rank 0: pid 4, 5."]);
   assert.match(rankRemarks(ranks(...Array.from({ length: 12 }, () => ({ gpu_clock: "off" }))))[0] ?? "", /^Ranks 0, 1, 2, 3, 4, 5, 6, 7 and 4 more: /);
   assert.deepEqual(rankRemarks(ranks({}, { gpu_clock: 7 })), []);
+  assert.deepEqual(rankRemarks(ranks({ device_type: "cpu", gpu_clock: "off: no device is in use" })), ["Rank 0: computes on the CPU."]);
 });
 
 const steps = (gpu: RankSteps["gpu"]) => ({

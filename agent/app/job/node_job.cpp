@@ -110,22 +110,26 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     gone_since_.reset();
   }
   const auto gpus = sampler_.Gpus();
-  if (gpus.size() != std::exchange(gpus_known_, gpus.size())) pids_.clear();
-  std::set<std::int64_t> pids;
+  if (gpus.size() != std::exchange(gpus_known_, gpus.size())) seen_.clear();
+  std::map<std::int64_t, bool> seen;
   bool changed = !std::exchange(start_sent_, true);
-  const std::size_t before = gpus_.size();
   for (const HeardProcess& process : processes) {
-    pids.insert(process.pid);
-    if (pids_.contains(process.pid)) continue;
+    seen[process.pid] = process.on_cpu;
+    const auto before = seen_.find(process.pid);
+    if (before != seen_.end() && before->second == process.on_cpu) continue;
     const ProcessStart start = ReadProcessStart(options_.sampling.root, process.pid);
     if (command_.empty()) command_ = start.command;
     if (const auto names = NamesOfProcess(name_, start.environment); names && group_.empty())
       group_ = names->group;
     owner_.Learn(start.environment);
     if (kineto_.empty()) NoteKineto(start.environment);
-    for (auto& gpu : GpusOfProcess(start.environment, process.devices, gpus)) gpus_.insert(gpu);
+    if (process.on_cpu) of_ranks_.Clear(process.rank);
+    if (process.on_cpu) continue;
+    of_ranks_.Add(process.rank, GpusOfProcess(start.environment, process.devices, gpus));
   }
-  if (std::exchange(pids_, pids) != pids) changed = LimitsChanged() || changed;
+  std::set<std::string> devices = of_ranks_.All();
+  changed = std::exchange(gpus_, devices) != devices || changed;
+  if (std::exchange(seen_, seen) != seen) changed = LimitsChanged() || changed;
   ticks_.Change([&](Ticks& ticks) {
     ticks.row.SetGpus(gpus_);
     ticks.training.clear();
@@ -134,7 +138,7 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
   });
   changed = HooksChanged(processes) || changed;
   changed = changed || owner_.User() != user_;
-  if (changed || gpus_.size() != before || AbsentChanged()) SendStart();
+  if (changed || AbsentChanged()) SendStart();
 }
 
 bool NodeJob::HooksChanged(const std::vector<HeardProcess>& processes) {
@@ -151,9 +155,11 @@ bool NodeJob::HooksChanged(const std::vector<HeardProcess>& processes) {
 }
 
 bool NodeJob::LimitsChanged() {
-  if (pids_.empty()) return false;
-  const ProcessLimits limits = ReadProcessLimits(
-      options_.sampling.root, {pids_.begin(), pids_.end()}, CgroupTop::kIsAnother);
+  if (seen_.empty()) return false;
+  std::vector<std::int64_t> pids;
+  for (const auto& [pid, on_cpu] : seen_) pids.push_back(pid);
+  const ProcessLimits limits =
+      ReadProcessLimits(options_.sampling.root, pids, CgroupTop::kIsAnother);
   if (limits.cores == 0) return false;
   return std::exchange(limits_, limits) != limits;
 }

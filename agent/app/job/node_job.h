@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "agent/host/process_limits.h"
 #include "agent/launch/launcher.h"
 #include "agent/launch/missing_hooks.h"
+#include "agent/launch/rank_gpus.h"
 #include "agent/sample/sampler.h"
 #include "agent/spool/spool_folder.h"
 #include "agent/traces/trace_sender.h"
@@ -97,10 +99,11 @@ class NodeJob {
   std::string group_;
   std::vector<std::string> command_;
   JobOwner owner_;
-  std::string user_;             // as sent to the service
-  std::string kineto_;           // from KinetoNote
-  std::set<std::int64_t> pids_;  // processes whose GPUs are known
+  std::string user_;                   // as sent to the service
+  std::string kineto_;                 // from KinetoNote
+  std::map<std::int64_t, bool> seen_;  // processes whose GPUs are known, and whether they need none
   std::size_t gpus_known_ = 0;
+  RankGpus of_ranks_;
   std::set<std::string> gpus_;
   ProcessLimits limits_;
   const HooksWay way_;

@@ -11,13 +11,14 @@ std::set<std::string> AsSet(const std::vector<std::string>& devices) {
 
 }  // namespace
 
-// A rank that has ended keeps its GPUs.
 void RunGpus::AddRanks(const std::vector<GpuFacts>& gpus) {
   for (const HeardJob& job : intake_ ? intake_->Jobs() : std::vector<HeardJob>()) {
     for (const HeardProcess& process : job.processes) {
       any_rank_ = true;
+      if (process.on_cpu) of_ranks_.Clear(process.rank);
+      if (process.on_cpu) continue;
       const ProcessStart start = ReadProcessStart(root_, process.pid);
-      of_ranks_.merge(AsSet(GpusOfProcess(start.environment, process.devices, gpus)));
+      of_ranks_.Add(process.rank, GpusOfProcess(start.environment, process.devices, gpus));
     }
   }
 }
@@ -28,7 +29,7 @@ bool RunGpus::Update() {
   if (seen_ == now) return false;
   seen_ = now;
   AddRanks(gpus);
-  std::set<std::string> devices = of_ranks_;
+  std::set<std::string> devices = of_ranks_.All();
   if (!any_rank_)
     devices = AsSet(GpusOfProcess(OwnVariable, OwnVariable("CUDA_VISIBLE_DEVICES"), gpus));
   ticks_.Change([&](Ticks& ticks) {

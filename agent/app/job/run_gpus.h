@@ -9,6 +9,7 @@
 
 #include "agent/frames/job_tick_row.h"
 #include "agent/launch/launcher.h"
+#include "agent/launch/rank_gpus.h"
 #include "agent/marks/intake.h"
 #include "agent/sample/sampler.h"
 #include "core/base/guarded.h"
@@ -45,7 +46,8 @@ class RunGpus {
   const Sampler& sampler_;
   std::optional<std::pair<std::size_t, std::uint64_t>> seen_{};  // GPUs, changes of the intake
   bool any_rank_ = false;
-  std::set<std::string> of_ranks_, gpus_;
+  RankGpus of_ranks_;
+  std::set<std::string> gpus_;
   Guarded<Ticks> ticks_;
 };
 

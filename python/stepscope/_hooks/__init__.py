@@ -20,6 +20,7 @@ from . import _patch, _transfer, _waits
 from .._calm import let_through
 from ._capture import Capture
 from ._flow import flow
+from ._late_device import await_device
 
 # Rows: what is watched, and the function that installs it. The first ones are installed before there is an agent, at next
 # to no cost a step: scripts keep what they replace by name (torch.save), or in objects that are made once (the step of an
@@ -120,10 +121,15 @@ def _begin_steps(torch: Any) -> None:
     if "forward" in _installed:
         _try("forward", _forward.look_again, torch)
     _try("gradients", _backward.install_grad, torch)
+    _try("callback", _callbacks.install, torch)
+    _begin_on_device(torch)
+    await_device(torch, lambda: _begin_on_device(torch))
+
+
+def _begin_on_device(torch: Any) -> None:
     _try("transfer", _transfer.install, torch)
     _try("waits for the GPU", _waits.install, torch)
     _try("facts", _facts.tell, torch)
-    _try("callback", _callbacks.install, torch)
     _try("GPU times", _gpu_times.install, torch)
     _note(torch)
 

@@ -20,7 +20,10 @@ std::vector<std::string> RemarksOf(const Json& facts) {
   if (TextOf(facts, "loader_thread") == "another") {
     remarks.push_back("another thread reads the batches, so waits for data are not seen");
   }
-  if (const std::string clock = TextOf(facts, "gpu_clock"); !clock.empty()) {
+  const std::string clock = TextOf(facts, "gpu_clock");
+  if (TextOf(facts, "device_type") == "cpu") {
+    remarks.push_back("computes on the CPU");
+  } else if (!clock.empty()) {
     remarks.push_back("the GPU's own clock: " + clock);
   }
   return remarks;

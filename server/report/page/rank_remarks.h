@@ -9,11 +9,12 @@
 namespace stepscope {
 
 // The facts of ranks that the report reads, by name.
-inline constexpr std::string_view kReportedFacts[] = {"framework", "dropped", "second_process",
-                                                      "loader_thread", "gpu_clock"};
+inline constexpr std::string_view kReportedFacts[] = {
+    "framework", "dropped", "second_process", "loader_thread", "gpu_clock", "device_type"};
 
 // Remarks of the processes of ranks that a reader must know, a sentence each: another
-// process of the same rank, batches that another thread reads, the GPU's clock. Ranks that say the
+// process of the same rank, batches that another thread reads, the CPU as its device, the GPU's
+// clock. Ranks that say the
 // same share a sentence.
 std::vector<std::string> RankRemarks(std::span<const RankRow> ranks);
 

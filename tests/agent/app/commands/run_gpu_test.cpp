@@ -118,6 +118,20 @@ TEST_F(RunGpuTest, HasTheGpusThatItsRanksMayUse) {
   EXPECT_EQ(agent.Wait(), 0);
 }
 
+TEST_F(RunGpuTest, HasNoGpuWhereItsRanksComputeOnTheCpu) {
+  AgentProcess agent(Run("until [ -e $0 ]; do sleep 0.1; done", {root.path() + "/end"}));
+  ASSERT_TRUE(Eventually([&] { return GpusOf(0).size() == 2; }));
+  const testing_support::RingWriter ring;
+  testing_support::FakeProcess rank(root.path() + "/agent.sock");
+  rank.Send(MarkHello(), ring.memory.get());
+  rank.Send(MarkFacts{{{"device_type", "cpu"}}});
+  EXPECT_TRUE(Eventually([&] { return GpusOf(1).is_array() && GpusOf(1).empty(); }));
+  rank.Send(MarkFacts{{{"device_type", "cuda"}}});
+  EXPECT_TRUE(Eventually([&] { return GpusOf(2).size() == 2; }));
+  root.Write("/end", "");
+  EXPECT_EQ(agent.Wait(), 0);
+}
+
 TEST_F(RunGpuTest, SaysItOnceADriverHasStartedThatTakesLong) {
   setenv("FAKE_NVML_HANGS", "2500", 1);
   AgentProcess agent(Run("sleep 6"));

@@ -6,12 +6,17 @@ const kMostNamed = 8; // ranks that a line names
 
 type Facts = Readonly<Record<string, unknown>>;
 
+function deviceRemark(type: string, clock: string): string {
+  if (type === "cpu") return "computes on the CPU";
+  return clock === "" ? "" : `the GPU’s own clock: ${clock}`;
+}
+
 function remarksOf(facts: Facts): readonly string[] {
   const text = (name: string) => (typeof facts[name] === "string" ? facts[name] : "");
   return [
     text("second_process"),
     text("loader_thread") === "another" ? "another thread reads the batches, so waits for data are not seen" : "",
-    text("gpu_clock") === "" ? "" : `the GPU’s own clock: ${text("gpu_clock")}`,
+    deviceRemark(text("device_type"), text("gpu_clock")),
   ].filter(Boolean);
 }
 
