@@ -18,7 +18,7 @@ inline constexpr std::string_view kJudgedRankFacts[] = {
     "loader_batch_size",  "loader_pin_memory",
     "gpu_async",          "backend",
     "loader_thread",      "loader",
-    "gpu_clock"};
+    "gpu_clock",          "second_process"};
 
 // A node as the evaluation of a rule sees it.
 struct NodePresence {

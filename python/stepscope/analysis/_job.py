@@ -63,8 +63,8 @@ class Job:
         """Every step of a rank, or of all ranks: rank, step, start, wall, a column for each phase, unnamed, evaluation,
         gpu_idle, and a column for the GPU's time of each phase, such as gpu_forward.
 
-        All times are in seconds; a phase that did not occur in a step is 0, and `unnamed` is what no phase covers. `wall` is without the evaluations that interrupted
-        the step, which are `evaluation`. `gpu_idle` is how long the GPU had nothing to do before the step. It and the GPU's times
+        All times are in seconds; a phase that did not occur in a step is 0, and `unnamed` is what no phase covers. `wall` is
+        without the evaluations that interrupted the step, which are `evaluation`. `gpu_idle` is how long the GPU had nothing to do before the step. It and the GPU's times
         of phases are missing where the GPU's clock is not known for the step.
         """
         columns: Dict[str, List[Any]] = {name: [] for name in ("rank", "step", "start", *_TIMES)}
