@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import threading
 import time
 
 import pytest
@@ -148,7 +149,51 @@ def test_a_profiler_of_the_training_goes_first(agent, training):
     assert any(event.key == "aten::addmm" for event in own.key_averages())
     agent.drain_until(lambda i: i.traces, "the trace")
     assert "profiler of its own" in agent.traces[0]["note"]
-    assert "_yielding" not in repr(torch.autograd.profiler._enable_profiler)
+
+
+@records
+def test_a_profiler_on_another_thread_waits_for_the_window_to_end(agent, training):
+    train(*training, 5)
+    other = torch.nn.Linear(16, 16)
+    problems, seen, stop = [], [], threading.Event()
+
+    def profile_again_and_again():
+        while not stop.is_set():
+            try:
+                with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as own:
+                    other(torch.randn(4, 16))
+                seen.append(any(event.key == "aten::addmm" for event in own.key_averages()))
+            except Exception as problem:
+                problems.append(problem)
+                return
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=profile_again_and_again)
+    thread.start()
+    try:
+        for window in range(1, 13):
+            ask(agent, next_step() + 2, 5, window)
+            for _ in range(12):
+                train(*training, 1)
+                time.sleep(0.001)
+    finally:
+        stop.set()
+        thread.join()
+    assert not problems and all(seen)
+
+
+@records
+def test_while_a_profiler_of_the_training_warms_up_no_window_begins(agent, training):
+    train(*training, 5)
+    first = next_step() + 6
+    ask(agent, first, 2)
+    own = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=torch.profiler.schedule(wait=0, warmup=8, active=2, repeat=1))
+    with own:
+        for _ in range(10):
+            train(*training, 1)
+            own.step()
+    assert "another profiler is active" in told(agent) and not agent.traces
+    assert any(event.key == "aten::addmm" for event in own.key_averages())
 
 
 @records

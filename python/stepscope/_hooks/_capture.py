@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from threading import get_ident
 from time import monotonic_ns
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 from .. import _marks, _wire
 from . import _capture_limits as limits
 from .._calm import let_through
 from ._capture_file import why_no_room, written
+from ._capture_others import OtherProfilers
 from ._capture_pace import Pace
 from ._capture_window import Window
 
@@ -33,7 +34,7 @@ class Capture:
         self._window: Optional[Window] = None  # the one that is recorded
         self._waiting: List[Window] = []  # by their first step
         self._outcomes: Dict[str, str] = {}
-        self._restore: List[Callable[[], None]] = []
+        self._others = OtherProfilers(torch, self._let_pass)
         self._dear = ""  # why no further window is recorded
         self._pace = Pace()
 
@@ -66,7 +67,7 @@ class Capture:
             reason = "another window is recorded"
         if reason or ring is None:
             return reason or self._add(Window(0, _AT_ONCE, -1, limits.MOST_STEPS))
-        reason = limits.why_not_now(self._torch) or why_no_room()
+        reason = limits.why_not_now(self._torch, self._others.any()) or why_no_room()
         if not reason:
             self._begin(Window(0, _AT_ONCE, int(ring.number), limits.MOST_STEPS))
         return reason
@@ -129,7 +130,7 @@ class Capture:
         if self._waiting and self._waiting[0].first <= number + 1:
             window = self._waiting.pop(0)
             window.first = number + 1
-            reason = self._dear or limits.why_not_now(self._torch) or why_no_room()
+            reason = self._dear or limits.why_not_now(self._torch, self._others.any()) or why_no_room()
             if reason:
                 self._answer(window, reason)
             else:
@@ -142,11 +143,11 @@ class Capture:
         kinds = [profiler.ProfilerActivity.CPU]
         if self._torch.cuda.is_available() and self._torch.cuda.is_initialized():
             kinds.append(profiler.ProfilerActivity.CUDA)
+        window.thread = get_ident()
         self._window = window
         recorder = profiler.profile(activities=kinds, record_shapes=window.shapes)
-        recorder.start()
-        window.profiler, window.thread, window.grown = recorder, get_ident(), limits.memory_bytes()
-        self._restore = _yielding(self._torch, self._give_way)
+        self._others.start(recorder)
+        window.profiler, window.grown = recorder, limits.memory_bytes()
         window.step = _mark(self._torch, window.first)
         window.began = monotonic_ns()
         window.start_ns = window.began - began
@@ -154,7 +155,7 @@ class Capture:
 
     def _go_on(self, window: Window, number: int) -> None:
         window.done = number - window.first + 1
-        note = "" if window.done >= window.steps else limits.why_no_longer(window.began, window.grown)
+        note = window.note if window.done >= window.steps else limits.why_no_longer(window.began, window.grown)
         if window.by == _AT_ONCE and window.done >= limits.MOST_STEPS:
             note = f"stop_profiling() had not come after {limits.MOST_STEPS} steps, which are the most"
         if note or window.done >= window.steps:
@@ -173,18 +174,15 @@ class Capture:
         except Exception as problem:
             let_through(problem)
             self._answer(window, str(problem) or repr(problem))
+        finally:
+            window.ended.set()
         self._pace.window_ended()
         self._look_at_steps()
 
     def _hand_over(self, window: Window, note: str) -> None:
         stopping = monotonic_ns()
-        try:
-            window.step.__exit__(None, None, None)
-            window.profiler.stop()
-        finally:
-            for restore in self._restore:
-                restore()
-            self._restore = []
+        window.step.__exit__(None, None, None)
+        window.profiler.stop()
         writing = monotonic_ns()
         if not window.done:
             self._answer(window, note)
@@ -202,6 +200,7 @@ class Capture:
     def _refuse(self, reason: str) -> None:
         window, self._window = self._window, None
         if window is not None:
+            window.ended.set()
             self._answer(window, reason)
         self._look_at_steps()
 
@@ -235,13 +234,26 @@ class Capture:
             let_through(problem)
             self._refuse(str(problem) or repr(problem))
 
+    def _let_pass(self) -> None:
+        """Ends the window before a profiler of the training's own begins, which would meet an error otherwise. A profiler
+        can be ended only on its own thread: any other one waits for the end of the step that is under way, but not for
+        ever, since that step may wait for the caller."""
+        window, reason = self._window, "the training began a profiler of its own"
+        if window is None:
+            return
+        if get_ident() == window.thread:
+            self._give_way(reason)
+            return
+        window.steps, window.note = min(window.steps, window.done + 1), reason
+        window.ended.wait(limits.MOST_WAIT_SECONDS)
+
     def before_fork(self) -> None:
         self._give_way("the process forked: a child would go on recording")
 
     def in_child(self) -> None:
         self._window = None
         self._waiting = []
-        self._restore = []
+        self._others.in_child()
 
     def forget(self) -> None:
         """Begins anew: for tests."""
@@ -263,24 +275,3 @@ def _mark(torch: Any, number: int) -> Any:
     step = torch.profiler.record_function(f"ProfilerStep#{number}")
     step.__enter__()
     return step
-
-
-def _yielding(torch: Any, give_way: Callable[[str], None]) -> List[Callable[[], None]]:
-    """Ends the window before a profiler of the training's own begins, which would meet an error otherwise. Returns what
-    takes this back."""
-    module = torch.autograd.profiler
-    restores: List[Callable[[], None]] = []
-    for name in ("_prepare_profiler", "_enable_profiler"):
-        original = getattr(module, name)
-
-        def begin(*args: Any, _original: Any = original, **named: Any) -> Any:
-            give_way("the training began a profiler of its own")
-            return _original(*args, **named)
-
-        def restore(name: str = name, ours: Any = begin, original: Any = original) -> None:
-            if getattr(module, name) is ours:
-                setattr(module, name, original)
-
-        setattr(module, name, begin)
-        restores.append(restore)
-    return restores

@@ -14,6 +14,7 @@ LEAST_MEMORY = 1024 * _MIB  # bytes that have to be free
 _MOST_GROWTH = 512 * _MIB  # of this process while a window is recorded
 _MOST_SECONDS = 60.0
 _MOST_COST_US = 10_000_000
+MOST_WAIT_SECONDS = 10.0  # of another thread of the training, for a window to end
 
 # Versions from the first up to the second, and why none is recorded there.
 _BAD: Tuple[Tuple[Tuple[int, int], Tuple[int, int], str], ...] = (
@@ -45,9 +46,9 @@ def _two(version: str) -> Optional[Tuple[int, int]]:
         return None
 
 
-def why_not_now(torch: Any) -> str:
-    """Why no window begins now, or ""."""
-    if torch.autograd.profiler._is_profiler_enabled or torch.autograd._profiler_enabled():
+def why_not_now(torch: Any, other_profiler: bool) -> str:
+    """Why no window begins now, or "". The training may have a profiler of its own that records or warms up."""
+    if other_profiler:
         return "another profiler is active in the training"
     if torch.cuda.is_available() and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
         return "a CUDA graph is being captured (pytorch#134308)"

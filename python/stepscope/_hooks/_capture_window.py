@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event
 from typing import Any
 
 
@@ -16,6 +17,8 @@ class Window:
         self.step: Any = None  # the annotation of the step that is under way
         self.thread = self.began = self.grown = self.start_ns = 0
         self.done = 0  # steps that are recorded
+        self.note = ""  # why it is less than was asked for, where another thread said so
+        self.ended = Event()  # its profiler has stopped, and its file is written
 
     def __str__(self) -> str:
         name = f"window {self.window}" if self.window else f"a window of the {self.by}" if self.by else "a window"
