@@ -12,7 +12,6 @@
 #include "server/front/problem.h"
 #include "server/report/page/diagnosis_answer.h"
 #include "server/report/page/rule_answer.h"
-#include "server/store/jobs/clock_suspects.h"
 #include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/job_rows.h"
 
@@ -22,7 +21,6 @@ namespace {
 constexpr std::size_t kMostRanksShown = 10'000;
 
 using NodeNames = std::map<std::int64_t, std::string>;
-using ClockSuspects = std::map<std::int64_t, ClockSuspect>;
 
 // The facts without the members that have places of their own in the answer.
 Json Further(Json facts, std::initializer_list<const char*> named) {
@@ -51,18 +49,17 @@ OrderedJson GpusOf(const Json& facts) {
 }
 
 // The suspicion lasts while the newest measurement confirms it.
-OrderedJson ClockSuspectOf(const NodeRow& node, const ClockSuspects& suspects) {
-  const auto seen = suspects.find(node.node_id);
-  if (seen == suspects.end()) return nullptr;
+OrderedJson ClockSuspectOf(const NodeRow& node) {
+  if (!node.clock_suspect) return nullptr;
   const bool over = !IsSuspectOffset(node.clock_offset_us);
   OrderedJson json = OrderedJson::object();
-  PutTime(json, "since", seen->second.since_us);
-  PutTime(json, "until", over ? std::optional(seen->second.until_us) : std::nullopt);
-  json["offset_us"] = seen->second.offset_us;
+  PutTime(json, "since", node.clock_suspect->since_us);
+  PutTime(json, "until", over ? std::optional(node.clock_suspect->until_us) : std::nullopt);
+  json["offset_us"] = node.clock_suspect->offset_us;
   return json;
 }
 
-OrderedJson ToJson(const NodeRow& node, const ClockSuspects& suspects) {
+OrderedJson ToJson(const NodeRow& node) {
   OrderedJson json = {{"name", node.name},
                       {"cores", MemberInteger(node.facts, "cores")},
                       {"memory_bytes", MemberInteger(node.facts, "memory_bytes")},
@@ -73,7 +70,7 @@ OrderedJson ToJson(const NodeRow& node, const ClockSuspects& suspects) {
   json["signal"] = node.exit_signal ? OrderedJson(*node.exit_signal) : OrderedJson(nullptr);
   json["clock_offset_us"] = node.clock_offset_us;
   json["round_trip_us"] = std::max<std::int64_t>(node.round_trip_us, 0);
-  json["clock_suspect"] = ClockSuspectOf(node, suspects);
+  json["clock_suspect"] = ClockSuspectOf(node);
   json["absent"] = AbsentOf(node.facts);
   json["facts"] = Further(node.facts, {"cores", "memory_bytes", "gpus", "absent"});
   return json;
@@ -137,7 +134,6 @@ OrderedJson ConfigurationOf(const JobRow& job) {
 struct Description {
   JobRow job;
   std::vector<NodeRow> nodes;
-  ClockSuspects suspects;
   std::vector<RankRow> ranks;
   std::vector<TransitionRow> transitions;
   std::vector<RuleStateRow> rules;
@@ -155,7 +151,6 @@ Result<Description> LoadDescription(Connection& connection, const std::string& n
   Status read = Take(FindJob(connection, name), found.job);
   const std::int64_t job_id = found.job.job_id;
   if (read) read = Take(DescribeNodes(connection, job_id), found.nodes);
-  if (read) read = Take(ListClockSuspects(connection, job_id), found.suspects);
   if (read) read = Take(DescribeRanks(connection, job_id), found.ranks);
   if (read) read = Take(ListTransitions(connection, job_id), found.transitions);
   if (read) read = Take(ListRuleStates(connection, job_id), found.rules);
@@ -195,7 +190,7 @@ OrderedJson ToJson(const Description& found, const std::string& url) {
   json["failure"] = FailureOf(job.failure);
   json["configuration"] = ConfigurationOf(job);
   for (const char* list : {"nodes", "ranks"}) json[list] = OrderedJson::array();
-  for (const NodeRow& node : found.nodes) json["nodes"].push_back(ToJson(node, found.suspects));
+  for (const NodeRow& node : found.nodes) json["nodes"].push_back(ToJson(node));
   for (std::size_t i = 0; i < std::min(found.ranks.size(), kMostRanksShown); ++i)
     json["ranks"].push_back(ToJson(found.ranks[i], names));
   json["left_out"] = LeftOut(found);

@@ -1,9 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-
-#include "server/store/postgres/database.h"
 
 namespace stepscope {
 
@@ -18,8 +15,5 @@ constexpr bool IsSuspectOffset(std::int64_t offset_us) {
 struct ClockSuspect {
   std::int64_t since_us = 0, until_us = 0, offset_us = 0;
 };
-// By the node's number; only nodes whose clock was ever seen to be off.
-Result<std::map<std::int64_t, ClockSuspect>> ListClockSuspects(Connection& connection,
-                                                               std::int64_t job_id);
 
 }  // namespace stepscope

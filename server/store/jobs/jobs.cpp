@@ -20,17 +20,19 @@ constexpr std::string_view kPickedFacts = R"(
  from jsonb_each(facts)
  where key = any($2)))";
 // All facts of the first rows. Their size is that in the table, which is cheap to ask for: packed
-// ones take more in the answer, so rows are counted, too.
+// ones take more in the answer, so rows are counted, too. As text, which Citus hands on as it is;
+// JSON it reads and writes once more.
 constexpr std::string_view kBoundedFacts = R"(
 case when row_number() over rows <= $2
-    and sum(pg_column_size(facts)) over rows <= $3 then facts end)";
+    and sum(pg_column_size(facts)) over rows <= $3 then facts::text end)";
 constexpr std::int64_t kMostNodesTold = 500, kMostRanksTold = 2'000;
 constexpr std::int64_t kMostFactBytes = 4 * 1024 * 1024;  // of nodes, and of ranks
 
 std::string NodesSql(std::string_view facts, std::string_view window) {
   return Format(R"(
 select node_id, name, {}, facts <> '{{}}', first_seen_us, last_seen_us, clock_offset_us,
-    round_trip_us, ended_us, exit_code, exit_signal
+    round_trip_us, ended_us, exit_code, exit_signal, clock_suspect_since_us,
+    clock_suspect_until_us, clock_suspect_offset_us
 from nodes
 where job_id = $1
 {}
@@ -86,6 +88,9 @@ Result<std::vector<NodeRow>> ReadNodes(const Result<Rows>& rows) {
     node.ended_us = rows->MaybeInt(i, 8);
     node.exit_code = rows->MaybeInt(i, 9);
     node.exit_signal = rows->MaybeInt(i, 10);
+    if (const auto since_us = rows->MaybeInt(i, 11)) {
+      node.clock_suspect = {*since_us, rows->Int(i, 12), rows->Int(i, 13)};
+    }
   }
   return nodes;
 }
@@ -191,7 +196,7 @@ Result<std::optional<int>> FirstRank(Connection& connection, std::int64_t job_id
 }
 
 Result<std::vector<TransitionRow>> ListTransitions(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.Query(kListTransitions, {job_id});
+  const Result<Rows> rows = connection.QueryByKey(kListTransitions, {job_id});
   if (!rows) return rows.error();
   std::vector<TransitionRow> transitions;
   for (std::size_t i = 0; i < rows->size(); ++i) {

@@ -9,6 +9,7 @@
 
 #include "core/base/json.h"
 #include "core/model/status.h"
+#include "server/store/jobs/clock_suspects.h"
 #include "server/store/postgres/database.h"
 
 namespace stepscope {
@@ -44,6 +45,7 @@ struct NodeRow {
   bool has_agent = false;  // its agent has told of it
   std::int64_t first_seen_us = 0, last_seen_us = 0, clock_offset_us = 0, round_trip_us = 0;
   std::optional<std::int64_t> ended_us, exit_code, exit_signal;
+  std::optional<ClockSuspect> clock_suspect;  // where its clock was ever seen to be off
 };
 
 struct RankRow {

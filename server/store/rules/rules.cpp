@@ -9,9 +9,10 @@
 namespace stepscope {
 namespace {
 
+// A verdict is read as text, which Citus hands on as it is; JSON it reads and writes once more.
 constexpr char kListRules[] = R"(
 select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
-    s.changed_us, s.evaluated_us, s.verdict
+    s.changed_us, s.evaluated_us, s.verdict::text
 from rule_configs c
 join rule_states s using (job_id, rule_config_id)
 where job_id = $1

@@ -2,7 +2,6 @@
 
 #include "server/ingest/check/check_push.h"
 #include "server/ingest/group.h"
-#include "server/store/jobs/clock_suspects.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {
@@ -43,11 +42,9 @@ class ClockSuspects : public IngestTest {
   }
   // The suspect clock of the node at `place` in the list of nodes.
   std::optional<ClockSuspect> Seen(const std::string& job = "train", std::size_t place = 0) {
-    const std::int64_t job_id = Job(job).job_id;
-    const auto suspects = ListClockSuspects(*connection_, job_id);
-    EXPECT_TRUE(suspects) << suspects.error().message;
-    const auto seen = suspects->find(ListNodes(*connection_, job_id).value().at(place).node_id);
-    return seen == suspects->end() ? std::nullopt : std::optional(seen->second);
+    const auto nodes = ListNodes(*connection_, Job(job).job_id);
+    EXPECT_TRUE(nodes) << nodes.error().message;
+    return nodes->at(place).clock_suspect;
   }
   void ExpectSeen(std::int64_t since, std::int64_t until, std::int64_t offset_us) {
     const auto seen = Seen();
