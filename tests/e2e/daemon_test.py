@@ -283,3 +283,10 @@ def test_two_processes_of_one_rank_are_told(service, daemon):
     with training(daemon, "twice") as one, training(daemon, "twice") as other:
         said = wait_for(warning, "the second process is told")
         assert said.startswith("2 processes say that they are rank 0") and str(one.pid) in said and str(other.pid) in said
+        diagnosis = wait_for(lambda: told_as_missing(service, "twice", said), "the diagnosis says that its steps are of one of them")
+        assert diagnosis["confidence"] == "steps seen in part"
+
+
+def told_as_missing(service, job, reason):
+    status, diagnosis = service.get(f"/api/v1/jobs/{job}/diagnosis")
+    return status == 200 and any(reason in each for each in diagnosis["missing"] or []) and diagnosis
