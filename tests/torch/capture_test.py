@@ -11,7 +11,7 @@ import torch
 
 import stepscope
 from stepscope import _marks
-from stepscope._hooks import _capture_file, _capture_limits
+from stepscope._hooks import _capture_file, _capture_limits, _cuda_graphs
 from tests.python.intake import Intake
 from tests.torch.nets import step
 from tests.torch.training import CNN, outcome, start
@@ -38,6 +38,11 @@ def net():
 def train(model, optimizer, steps):
     for _ in range(steps):
         step(model, optimizer, torch.randn(4, 16), torch.randn(4, 1))
+
+
+@pytest.fixture(autouse=True)
+def no_graphs(monkeypatch):
+    monkeypatch.setattr(_cuda_graphs.graphs, "captured", 0)
 
 
 @pytest.fixture
@@ -180,6 +185,46 @@ def test_a_profiler_on_another_thread_waits_for_the_window_to_end(agent, trainin
         stop.set()
         thread.join()
     assert not problems and all(seen)
+
+
+def capture_a_graph():
+    """As far as a build without CUDA goes: the training's own call, which its base class refuses."""
+    with pytest.raises((AttributeError, TypeError)):
+        torch.cuda.CUDAGraph.capture_begin(None)
+
+
+@records
+def test_a_window_ends_before_a_cuda_graph_is_captured(agent, training):
+    train(*training, 5)
+    ask(agent, next_step() + 2, 5)
+    train(*training, 4)
+    assert torch.autograd._profiler_enabled()
+    capture_a_graph()
+    assert not torch.autograd._profiler_enabled()
+    train(*training, 3)
+    agent.drain_until(lambda i: i.traces, "the trace")
+    assert "began to capture a CUDA graph" in agent.traces[0]["note"]
+
+
+@records
+@pytest.mark.parametrize(
+    "cuda, reason",
+    [("12.4", "of CUDA 12.4 is known to crash"), (None, "is not known to work"), ("12.8", ""), ("13.0", ""), ("12", "of CUDA 12 is known")],
+)
+def test_beside_cuda_graphs_that_the_profiler_does_not_bear_none_is_recorded(agent, training, monkeypatch, cuda, reason):
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    capture_a_graph()
+    train(*training, 5)
+    record(agent, training)
+    agent.drain_until(lambda i: i.traces or reason and "window" in i.facts(), "an answer")
+    assert bool(agent.traces) is not bool(reason)
+    assert reason in agent.facts().get("window", "")
+
+
+@pytest.mark.parametrize("name", ["CUDA_INJECTION64_PATH", "KINETO_USE_DAEMON", "HSA_TOOLS_LIB"])
+def test_beside_another_tool_none_is_recorded(monkeypatch, name):
+    monkeypatch.setenv(name, "1")
+    assert f"{name} is set" in _capture_limits.why_never(torch, 3)
 
 
 @records

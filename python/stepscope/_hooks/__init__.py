@@ -19,6 +19,7 @@ from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts
 from . import _patch, _transfer, _waits
 from .._calm import let_through
 from ._capture import Capture
+from ._cuda_graphs import graphs
 from ._flow import flow
 from ._late_device import await_device
 
@@ -30,6 +31,7 @@ _FIRST: _Rows = (
     ("optimizer", _optimizer.install),
     ("settings of loaders", _loader.install_settings),
     ("checkpoint", _checkpoint.install),
+    ("captures of CUDA graphs", graphs.install),
 )
 _WITH_AGENT: _Rows = (
     ("data", _loader.install),

@@ -19,6 +19,7 @@ from ._capture_file import why_no_room, written
 from ._capture_others import OtherProfilers
 from ._capture_pace import Pace
 from ._capture_window import Window
+from ._cuda_graphs import graphs
 
 _ASKED = re.compile(r"window (\d{1,6}) steps from step (\d{1,16}) for window (\d{1,6})( with shapes)?")
 _MOST_KNOWN = 64  # windows of which the outcome is remembered, for an agent that was started again
@@ -34,9 +35,10 @@ class Capture:
         self._window: Optional[Window] = None  # the one that is recorded
         self._waiting: List[Window] = []  # by their first step
         self._outcomes: Dict[str, str] = {}
-        self._others = OtherProfilers(torch, self._let_pass)
+        self._others = OtherProfilers(torch, lambda: self._let_pass("the training began a profiler of its own"))
         self._dear = ""  # why no further window is recorded
         self._pace = Pace()
+        graphs.at_capture = lambda: self._let_pass("the training began to capture a CUDA graph")
 
     def ask(self, number: int, text: str) -> str:
         """Takes a request of the agent; returns why it is refused, or "". Called by the session, which answers a
@@ -234,11 +236,11 @@ class Capture:
             let_through(problem)
             self._refuse(str(problem) or repr(problem))
 
-    def _let_pass(self) -> None:
-        """Ends the window before a profiler of the training's own begins, which would meet an error otherwise. A profiler
-        can be ended only on its own thread: any other one waits for the end of the step that is under way, but not for
-        ever, since that step may wait for the caller."""
-        window, reason = self._window, "the training began a profiler of its own"
+    def _let_pass(self, reason: str) -> None:
+        """Ends the window before something that would meet an error beside it. A profiler can be ended only on its own
+        thread: any other one waits for the end of the step that is under way, but not for ever, since that step may wait
+        for the caller."""
+        window = self._window
         if window is None:
             return
         if get_ident() == window.thread:

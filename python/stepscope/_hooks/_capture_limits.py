@@ -7,6 +7,7 @@ from time import monotonic_ns
 from typing import Any, Optional, Tuple
 
 from .._calm import let_through
+from ._cuda_graphs import graphs
 
 MOST_STEPS = 8
 _MIB = 1 << 20
@@ -20,12 +21,23 @@ MOST_WAIT_SECONDS = 10.0  # of another thread of the training, for a window to e
 _BAD: Tuple[Tuple[Tuple[int, int], Tuple[int, int], str], ...] = (
     ((0, 0), (2, 5), "its profiler makes an object of Python for each event when it ends (pytorch#132713)"),
 )
+# Set where another tool takes the GPU's records, or may at any time: one process can have them once.
+_HOLDERS = (
+    ("CUDA_INJECTION64_PATH", "Nsight or another tool of CUDA"),
+    ("NSYS_PROFILING_SESSION_ID", "Nsight Systems"),
+    ("KINETO_USE_DAEMON", "dynolog"),
+    ("HSA_TOOLS_LIB", "a tool of ROCm"),
+    ("ROCP_TOOL_LIBRARIES", "a tool of ROCm"),
+)
 
 
 def why_never(torch: Any, steps: int) -> str:
     """Why this process records no window of so many steps, or ""."""
     if not 1 <= steps <= MOST_STEPS:
         return f"{steps} steps are no window of operators: 1 to {MOST_STEPS} are"
+    for name, tool in _HOLDERS:
+        if os.environ.get(name):
+            return f"{tool} may record in this process, which has the profiler for one only: {name} is set"
     version = str(getattr(torch, "__version__", ""))
     available = getattr(getattr(torch, "profiler", None), "kineto_available", None)
     if available is None or not available():
@@ -50,6 +62,8 @@ def why_not_now(torch: Any, other_profiler: bool) -> str:
     """Why no window begins now, or "". The training may have a profiler of its own that records or warms up."""
     if other_profiler:
         return "another profiler is active in the training"
+    if reason := graphs.why_no_window(torch):
+        return reason
     if torch.cuda.is_available() and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
         return "a CUDA graph is being captured (pytorch#134308)"
     left = memory_left()
