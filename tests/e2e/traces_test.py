@@ -54,6 +54,19 @@ def test_a_folder_of_ranks_becomes_one_window_of_a_new_job(service, tmp_path):
     assert later.returncode == 0 and "window 2, rank 0: 4 spans, 1 steps" in later.stdout
 
 
+def test_a_folder_with_several_captures_joins_the_ranks_of_each(service, tmp_path):
+    """Paths sort by rank, as in a log folder of TensorBoard with one folder a host."""
+    for rank in (0, 1):
+        (tmp_path / f"host{rank}").mkdir()
+        for step in (10, 20, 30):
+            (tmp_path / f"host{rank}/capture{step}.pt.trace.json").write_text(trace_of(rank, step=step))
+    done = import_files(service, tmp_path, "--job", "captures")
+    assert done.returncode == 0, done.stdout + done.stderr
+    windows = service.get("/api/v1/jobs/captures/windows")[1]["items"]
+    found = [(window["start_step"], [trace["rank"] for trace in window["traces"]]) for window in windows]
+    assert sorted(found) == [(10, [0, 1]), (20, [0, 1]), (30, [0, 1])]
+
+
 def test_a_folder_of_hta_has_ranks_in_the_files_or_in_their_names(service, tmp_path):
     nameless = json.loads(trace_of(0))
     del nameless["distributedInfo"]

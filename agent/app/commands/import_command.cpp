@@ -28,9 +28,9 @@ Examples:
   stepscope-agent import ./tensorboard_logs --job mlp-7 --server http://monitor:8080   # all ranks
 
 Takes files of torch.profiler and other Chrome traces, plain or packed; of a folder, every file in
-it that ends in .json, .json.gz or .json.zst. Files of several ranks become one window; a second
-file of a rank begins another one. A job that does not exist is made. What was sent before is not
-stored twice. Ends with 0 when every file was taken, else with 1.
+it that ends in .json, .json.gz or .json.zst. Files of several ranks that show the same steps
+become one window, whatever their order. A job that does not exist is made. What was
+sent before is not stored twice. Ends with 0 when every file was taken, else with 1.
 )";
 
 constexpr Option kImportOptions[] = {
@@ -85,19 +85,16 @@ class Importer {
   std::string ImportOne(const TraceFile& file) {
     const auto body = PackTraceFile(file.path, kMostTraceFile);
     if (!body) return "not taken: " + body.error().message;
-    auto answer = Send(file, *body, window_);
-    // A second file of a rank that the window has already is of another one.
-    if (answer && answer->status == 409 && !window_.empty()) answer = Send(file, *body, "");
+    const auto answer = Send(file, *body);
     if (!answer) return "not taken: " + answer.error().message;
     if (answer->status != 200 && answer->status != 201) return "not taken: " + Detail(*answer);
     return Taken(*answer, file.name);
   }
 
-  Result<HttpAnswer> Send(const TraceFile& file, const PackedTrace& body,
-                          const std::string& window) {
+  Result<HttpAnswer> Send(const TraceFile& file, const PackedTrace& body) {
     std::string path =
         Format("/api/v1/jobs/{}/traces?file={}", job_, QueryEncoded(file.name.substr(0, 255)));
-    if (!window.empty()) path += "&window=" + window;
+    if (first_window_ > 0) path += Format("&from_window={}", first_window_);
     if (!rank_.empty()) path += "&rank=" + rank_;
     for (int tries = 1;; ++tries) {
       auto answer = uplink_.PostBody(
@@ -125,7 +122,8 @@ class Importer {
     const Json window = AnswerJson(answer);
     const bool fresh = answer.status == 201;
     const std::string id = window.value("id", "?");
-    if (fresh) window_ = id;
+    const auto number = ParseInt(id, "window");
+    if (number && (first_window_ == 0 || *number < first_window_)) first_window_ = *number;
     ++(fresh ? figures_.taken : figures_.known);
     std::string text = Format("window {}", id);
     for (const Json& trace : window.value("traces", Json::array())) {
@@ -154,8 +152,10 @@ class Importer {
   Uplink& uplink_;
   const std::string job_, rank_;
   const Clock& clock_;
-  std::string window_;  // the window that the last file made
-  bool made_ = false;   // the job was made, or it was tried
+  // The first window that these files are in. Which one a file belongs to only the service sees: by
+  // its steps and times.
+  std::int64_t first_window_ = 0;
+  bool made_ = false;  // the job was made, or it was tried
   ImportFigures figures_;
 };
 

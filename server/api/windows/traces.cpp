@@ -35,6 +35,7 @@ constexpr std::string_view kAskers[] = {"script", "start_profiling", "schedule"}
 
 constexpr QueryParameter kTraceQuery[] = {
     {"window", QueryParameter::kInteger, 1, kMostWindows},
+    {"from_window", QueryParameter::kInteger, 1, kMostWindows},
     {"rank", QueryParameter::kInteger, 0, kMostRank},
     {"file", QueryParameter::kText, 1, 255},
     // What an agent knows of a trace that it asked for.
@@ -153,6 +154,9 @@ Result<ConvertedTrace> Convert(const Query& query, const Request& request, std::
   if (const std::string by = query.Text("by"); !by.empty()) {
     converted.steps = {query.Int("first_step", 0), query.Int("steps", 0), by};
   }
+  converted.steps.numbered = trace.step_markers == StepMarkers::kProfiler;
+  converted.steps.on_our_clock = trace.has_base;
+  converted.steps.from_window = query.MaybeInt("from_window");
   converted.parts = TakeApart(trace);
   return converted;
 }

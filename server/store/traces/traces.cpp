@@ -6,6 +6,7 @@
 #include "server/store/jobs/job_lock.h"
 #include "server/store/postgres/arrays.h"
 #include "server/store/postgres/cursor.h"
+#include "server/store/traces/same_capture.h"
 
 namespace stepscope {
 namespace {
@@ -23,10 +24,6 @@ constexpr char kFindSource[] = R"(
 select source
 from windows
 where job_id = $1 and window_id = $2)";
-constexpr char kCountRank[] = R"(
-select count(*)
-from traces
-where job_id = $1 and window_id = $2 and rank = $3)";
 constexpr char kInsertTraceWindow[] = R"(
 insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source, asked_by)
 values ($1, $2, $3, $4, $5, $5, 'trace', $6))";
@@ -165,6 +162,10 @@ Result<std::int64_t> MakeWindow(Connection& connection, std::int64_t job_id, con
         {job_id, steps.asked_by, steps.first, trace.received_us - kSameWindowUs, trace.rank});
     if (!same) return same.error();
     if (!same->empty()) return same->Int(0, 0);
+  } else if (steps.from_window) {
+    const auto same = FindSameCapture(connection, job_id, *steps.from_window, trace, steps);
+    if (!same) return same.error();
+    if (*same) return **same;
   }
   const Result<std::int64_t> window_id = NextWindow(connection, job);
   if (!window_id) return window_id;
@@ -177,16 +178,14 @@ Result<std::int64_t> MakeWindow(Connection& connection, std::int64_t job_id, con
 
 // The window if it takes a trace of this rank.
 Result<std::int64_t> CheckWindow(Connection& connection, std::int64_t job_id,
-                                 std::int64_t window_id, int rank) {
+                                 std::int64_t window_id, int rank, const TraceSteps& steps) {
   const Result<Rows> source = connection.Query(kFindSource, {job_id, window_id});
   if (!source) return source.error();
   if (source->empty() || source->Text(0, 0) == "asked") {
     return NotFound(Format("there is no window {} of traces", window_id));
   }
-  const Result<Rows> same = connection.Query(kCountRank, {job_id, window_id, rank});
-  if (!same) return same.error();
-  if (same->Int(0, 0) == 0) return window_id;
-  return Conflict(Format("window {} has a trace of rank {} already", window_id, rank));
+  const Status takes = CheckRankAndSteps(connection, job_id, window_id, rank, steps);
+  return takes ? Result(window_id) : takes.error();
 }
 
 }  // namespace
@@ -202,9 +201,9 @@ Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
   if (!known) return known.error();
   if (!known->empty()) return StoredTrace{known->Int(0, 0), false};
 
-  const Result<std::int64_t> window = window_id
-                                          ? CheckWindow(connection, job_id, *window_id, trace.rank)
-                                          : MakeWindow(connection, job_id, **job, trace, steps);
+  const Result<std::int64_t> window =
+      window_id ? CheckWindow(connection, job_id, *window_id, trace.rank, steps)
+                : MakeWindow(connection, job_id, **job, trace, steps);
   if (!window) return window.error();
   Status done = Done(connection.Query(
       kInsertTrace,

@@ -41,12 +41,17 @@ struct TraceSteps {
   // Who made the training record them: kAskedByPerson for a file that somebody imports. Traces of
   // several ranks that somebody else asked for make one window.
   std::string asked_by{kAskedByPerson};
+  bool numbered = false;      // by the profiler, so that all ranks have the same numbers
+  bool on_our_clock = false;  // the trace's times are since the epoch
+  // The first window that an import has made: further ranks may join it and those behind.
+  std::optional<std::int64_t> from_window = {};
 };
 
-// Stores a trace in the caller's transaction: in this window of traces or, without one, in a new
-// one. Bytes that the job has already are not stored again. NotFound for a window that does not
-// exist or is none of traces; Conflict when it has a trace of this rank, and when the job has all
-// the windows that a job may have.
+// Stores a trace in the caller's transaction: in this window of traces or, without one, in the one
+// that has the same capture of other ranks (same_capture.h), or in a new one. Bytes that the job
+// has already are not stored again. NotFound for a window that does not exist or is none of traces;
+// Conflict when it has a trace of this rank or of other steps, and when the job has all the windows
+// that a job may have.
 Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
                                std::optional<std::int64_t> window_id, const TraceRow& trace,
                                const TraceSteps& steps, std::span<const NewTracePart> parts);

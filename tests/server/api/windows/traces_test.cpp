@@ -226,6 +226,36 @@ TEST_F(TracesTest, RanksJoinAWindow) {
                 "rank 5");
 }
 
+// A trace of one step of the profiler, or of none, so many seconds into the job.
+std::string CaptureOf(int rank, int step, int at_s) {
+  std::vector<MadeEvent> events = {
+      {"cpu_op", "aten::mm", "1", "1", 10, 50},
+      {"kernel", "sgemm", "0", "7", 100, 50 + rank * 0.5, "\"device\": 0"},
+  };
+  if (step >= 0)
+    events.push_back({"user_annotation", Format("ProfilerStep#{}", step), "1", "1", 1, 400});
+  return TraceText(
+      events, Format("\"distributedInfo\": {{\"rank\": {}}}, \"baseTimeNanoseconds\": {}", rank,
+                     (kStartUs + std::int64_t{at_s} * 1'000'000) * 1000));
+}
+
+TEST_F(TracesTest, AnImportJoinsRanksOfTheSameSteps) {
+  const auto window_of = [&](int rank, int step, int at_s, const std::string& query) {
+    return ApiService::JsonOf(Import(CaptureOf(rank, step, at_s), query))["id"];
+  };
+  EXPECT_EQ(window_of(0, 100, 0, ""), "1");
+  EXPECT_EQ(window_of(0, 200, 60, "?from_window=1"), "2");
+  EXPECT_EQ(window_of(1, 100, 1, "?from_window=1"), "1") << "though the other came later";
+  EXPECT_EQ(window_of(1, 200, 61, "?from_window=1"), "2");
+  EXPECT_EQ(window_of(2, 200, 5'000, "?from_window=1"), "3") << "another run of the training";
+  EXPECT_EQ(window_of(2, 100, 0, "?from_window=2"), "4") << "window 1 is of another import";
+  EXPECT_EQ(window_of(0, -1, 60, "?from_window=2"), "5") << "the rank is there";
+  EXPECT_EQ(window_of(5, -1, 75, "?from_window=2"), "6") << "without steps times must overlap";
+  EXPECT_EQ(window_of(6, -1, 75, "?from_window=6"), "6");
+  ExpectProblem(Import(CaptureOf(3, 200, 0), "?window=1"), 409, "conflict",
+                "has steps from 100 on, and the trace from 200 on");
+}
+
 TEST_F(TracesTest, TheSameFileIsStoredOnce) {
   Import(TraceOfRank(0));
   const std::string again = Import(TraceOfRank(0));
