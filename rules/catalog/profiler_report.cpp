@@ -26,7 +26,6 @@ constexpr Param kParams[] = {
     {"price_per_gpu_hour", 0, 0, 100'000, "",
      "What an hour of one GPU costs, in any currency; 0 = costs are not told."},
 };
-constexpr double kLeastSeconds = 10;  // less of a job says little
 // The length of the initialisation where no training process has connected.
 constexpr Duration kPatience = 60s;
 
@@ -214,6 +213,11 @@ Diagnosis ProfilerReportFold::Diagnose() const {
   Divide(diagnosis);
   diagnosis.windows = SumWindows(facts_.windows, MeanStepSeconds(diagnosis.steps));
   if (diagnosis.gpus) TakeWindows(diagnosis.windows, diagnosis.gpu_clock, diagnosis.budget);
+  diagnosis.of_windows = nodes_.empty() && ranks_.empty() && diagnosis.windows.any();
+  if (diagnosis.of_windows) {
+    diagnosis.budget = BudgetOf(diagnosis.windows);
+    diagnosis.gpus = diagnosis.windows.sum.of_device;
+  }
   if (const auto late = late_.Find()) {
     MoveToLateRank(diagnosis.budget, LostTo(*late, ranks_.size()));
     diagnosis.late = Format("waits for rank {}, which is late (mostly {})", late->rank, late->what);
@@ -225,7 +229,7 @@ Diagnosis ProfilerReportFold::Diagnose() const {
 void ProfilerReportFold::Scan(Time at) {
   late_.Scan(at);
   const Diagnosis diagnosis = Diagnose();
-  const bool names = diagnosis.budget.Total() >= kLeastSeconds && diagnosis.Bottleneck();
+  const bool names = diagnosis.IsEnough() && diagnosis.Bottleneck();
   if (!names) named_.reset();
   if (names && !named_) named_ = at;
 }
@@ -237,16 +241,18 @@ Verdict ProfilerReportFold::Judge() const {
   if (total <= 0 && ranks_.empty() && !gpus) {
     return Unknown("no GPU and no steps seen: there is no time to divide up");
   }
-  if (total < kLeastSeconds)
+  if (!diagnosis.IsEnough()) {
     return Unknown(
-        Format("{:.1f} of {:g} s seen after the start of the job", total, kLeastSeconds));
+        Format("{:.1f} of {:g} s seen after the start of the job", total, kLeastDivided));
+  }
   diagnosis.ranks = ranks_.size();
   diagnosis.nodes = nodes_.size();
   diagnosis.parts = Parts();
   diagnosis.missing =
       WhatIsMissing(facts_, !ranks_.empty(), diagnosis.gpus && !diagnosis.gpu_clock);
+  if (diagnosis.of_windows) diagnosis.missing.emplace_back(kProfilerCosts);
   diagnosis.in_part = AreStepsSeenInPart(facts_);
-  diagnosis.price = price_;
+  diagnosis.price = diagnosis.of_windows ? 0 : price_;
   BusyCores cores;
   for (const NodeFacts& facts : facts_.nodes) {
     const auto node = nodes_.find(facts.name);
@@ -255,7 +261,9 @@ Verdict ProfilerReportFold::Judge() const {
   }
   diagnosis.cores_busy = cores.Part();
   Verdict verdict;
-  verdict.kind = named_ && diagnosis.Bottleneck() ? VerdictKind::kFinding : VerdictKind::kClear;
+  // Windows without anything else are in no scan.
+  const bool names = (named_ || diagnosis.of_windows) && diagnosis.Bottleneck();
+  verdict.kind = names ? VerdictKind::kFinding : VerdictKind::kClear;
   if (verdict.kind == VerdictKind::kFinding) verdict.fired = named_;
   verdict.sentence = diagnosis.Sentence();
   const std::vector<Cause> ranked = diagnosis.Ranked();

@@ -29,13 +29,24 @@ constexpr std::string_view kWithoutGpuAdvice =
     "Do what is the same each time once before the training, use a cheaper decoder or transform, "
     "or use more data-loader workers, as far as cores are free.";
 
-// "12 GPU seconds", "3.42 GPU hours".
+// A window sees that the host waited for its input, and not what that waited for.
+constexpr std::string_view kInputOfWindow = "waits for input";
+constexpr std::string_view kInputOfWindowAdvice =
+    "A window does not tell slow reading from slow preprocessing: run the training below the agent "
+    "to see which it is. More data-loader workers and prefetching help with both.";
+
+// "0.35 GPU seconds", "12 GPU seconds", "3.42 GPU hours".
 std::string TimeText(double seconds, std::string_view of) {
+  if (seconds < 10) return Format("{:.2f} {} seconds", seconds, of);
   return seconds < kHour ? Format("{:.0f} {} seconds", seconds, of)
                          : Format("{:.2f} {} hours", seconds / kHour, of);
 }
 
 }  // namespace
+
+bool Diagnosis::IsEnough() const {
+  return of_windows ? budget.Total() > 0 : budget.Total() >= kLeastDivided;
+}
 
 std::vector<Cause> Diagnosis::Ranked() const {
   std::vector<Cause> ranked;
@@ -56,6 +67,7 @@ std::optional<Cause> Diagnosis::Bottleneck() const {
 // Few steps are steps: the budget goes by their phases, but it may be another one with more of
 // them.
 std::string_view Diagnosis::Confidence() const {
+  if (of_windows) return "windows only";
   if (ranks == 0) return "host only";
   if (steps.steps() < kLeastSteps) return "few steps";
   return in_part ? "steps seen in part" : "steps seen";
@@ -65,9 +77,13 @@ double Diagnosis::Percent(Cause cause) const {
   return budget[cause] / budget.Total() * 100;
 }
 
+std::string_view Diagnosis::Words(Cause cause) const {
+  return of_windows && cause == Cause::kRawInput ? kInputOfWindow : TextOf(cause).words;
+}
+
 std::string Diagnosis::Named(Cause cause) const {
   const bool known = cause == Cause::kLateRank && !late.empty();
-  return Format("{}, {:.1f} %", known ? late : std::string(TextOf(cause).words), Percent(cause));
+  return Format("{}, {:.1f} %", known ? late : std::string(Words(cause)), Percent(cause));
 }
 
 // The host may wait while the GPU still works through its queue.
@@ -137,6 +153,7 @@ void Diagnosis::AddGain(Cause cause, Json& row) const {
 }
 
 std::string_view Diagnosis::Advice(Cause cause) const {
+  if (of_windows && cause == Cause::kRawInput) return kInputOfWindowAdvice;
   if (cause == Cause::kPreprocessing && cores_busy > kNoCoreFree) {
     return gpus ? kFullCoresAdvice : kFullCoresWithoutGpuAdvice;
   }
@@ -147,7 +164,8 @@ std::string_view Diagnosis::Advice(Cause cause) const {
 Json Diagnosis::Row(Cause cause) const {
   const CauseText& text = TextOf(cause);
   const double seconds = budget[cause], share = seconds / budget.Total();
-  Json row = {{"cause", text.name}, {"words", text.words}, {"seconds", seconds}, {"share", share}};
+  Json row = {
+      {"cause", text.name}, {"words", Words(cause)}, {"seconds", seconds}, {"share", share}};
   if (price > 0 && gpus) row["cost"] = seconds / kHour * price;
   if (cause == Cause::kBusy) return row;
   AddGain(cause, row);

@@ -20,6 +20,8 @@ struct JobParts {
   Duration initialisation{}, training{}, evaluation{}, finalisation{};
 };
 
+inline constexpr double kLeastDivided = 10;  // seconds
+
 // What is known of a job's time.
 struct Diagnosis {
   TimeByCause budget;  // the time of the training and of its evaluations
@@ -32,12 +34,16 @@ struct Diagnosis {
   bool in_part = false;              // see AreStepsSeenInPart
   std::string late;                  // who is late, and with what; "" for nobody
   WindowEvidence windows;
+  bool of_windows = false;  // nothing but windows is known: the time is theirs
 
   double threshold = 10;  // % of the time from which a cause is named
   double price = 0;       // an hour of one GPU costs so much; 0: not told
   // The part of the cores that the job may use which worked; 0 where that is not known.
   double cores_busy = 0;
 
+  // Whether there is enough time to divide: few seconds of a job say little, those of its windows
+  // were chosen to say much.
+  bool IsEnough() const;
   // The causes that took time, the largest first.
   std::vector<Cause> Ranked() const;
   // The largest cause that is named and can be acted on; time that nothing explains may be no loss.
@@ -49,6 +55,7 @@ struct Diagnosis {
   std::string_view Confidence() const;
   double Percent(Cause cause) const;
   std::string Named(Cause cause) const;
+  std::string_view Words(Cause cause) const;
   std::string Remarks() const;
   std::string WaitsThatCostNothing() const;
   std::string NotCounted() const;

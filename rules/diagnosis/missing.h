@@ -14,4 +14,9 @@ std::vector<std::string> WhatIsMissing(const JobFacts& facts, bool steps, bool h
 // Whether there are processes, or waits for data, of which the steps tell nothing.
 bool AreStepsSeenInPart(const JobFacts& facts);
 
+// Told where nothing but windows is known of a job.
+inline constexpr std::string_view kProfilerCosts =
+    "The profiler makes each launch slower: without steps of the job it is not known how much of "
+    "the waits for launches is its own.";
+
 }  // namespace stepscope

@@ -143,6 +143,16 @@ void TakeWindows(const WindowEvidence& evidence, bool gpu_clock, TimeByCause& bu
   }
 }
 
+// Why a device was idle though its work was launched, nothing says: it is no work that is small.
+TimeByCause BudgetOf(const WindowEvidence& evidence) {
+  TimeByCause shares = SharesOf(evidence);
+  const double unknown = evidence.Share(&WindowFacts::other_idle_s);
+  shares[Cause::kUnderUse] -= unknown;
+  shares[Cause::kUnknown] += unknown;
+  shares[Cause::kRawInput] += evidence.Share(&WindowFacts::host_data_s);
+  return shares.Scaled(evidence.sum.wall_s);
+}
+
 std::string SentenceOf(const WindowEvidence& evidence) {
   if (!evidence.any()) return "";
   std::string numbers;

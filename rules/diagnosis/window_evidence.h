@@ -38,6 +38,10 @@ WindowEvidence SumWindows(std::span<const WindowFacts> windows, double usual_ste
 // for data, what happens between steps or seldom, and unknown time stay. The total stays as well.
 void TakeWindows(const WindowEvidence& evidence, bool gpu_clock, TimeByCause& budget);
 
+// The time of the windows themselves by cause, for a job of which nothing else is known. Waits for
+// data are raw input, since a window does not tell reading from preprocessing.
+TimeByCause BudgetOf(const WindowEvidence& evidence);
+
 // "In 8 steps of window 1 the GPUs computed 5.8 % of the time, ..."; "" without windows.
 std::string SentenceOf(const WindowEvidence& evidence);
 Json ToJson(const WindowEvidence& evidence);

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.seeds import xplane
-from tests.support.service import ROOT, SANITIZED, program
+from tests.support.service import ROOT, SANITIZED, program, wait_for
 
 REAL = ROOT.parent / "shared/data"
 
@@ -52,6 +52,25 @@ def test_a_folder_of_ranks_becomes_one_window_of_a_new_job(service, tmp_path):
     (tmp_path / "later.json").write_text(trace_of(0, step=100))
     later = import_files(service, tmp_path / "later.json", "--job", "traced")
     assert later.returncode == 0 and "window 2, rank 0: 4 spans, 1 steps" in later.stdout
+
+
+def test_a_job_of_an_import_ends_and_has_a_diagnosis(service, tmp_path):
+    events = []
+    for step in range(4):
+        at = 1000 * step
+        events += [
+            {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": at + 1, "dur": 999},
+            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": at + 600, "dur": 5, "args": {"correlation": step + 1}},
+            {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": at + 700, "dur": 250, "args": {"correlation": step + 1, "device": 0}},
+        ]
+    (tmp_path / "t.json").write_text(json.dumps({"traceEvents": events}))
+    done = import_files(service, tmp_path / "t.json", "--job", "only-windows")
+    assert done.returncode == 0, done.stdout + done.stderr
+    wait_for(lambda: service.get("/api/v1/jobs/only-windows/diagnosis")[1]["confidence"] == "windows only", "the diagnosis of windows")
+    job = service.get("/api/v1/jobs/only-windows")[1]
+    assert (job["status"], job["ended"] is not None) == ("Stopped", True)
+    diagnosis = service.get("/api/v1/jobs/only-windows/diagnosis")[1]
+    assert diagnosis["budget"][1]["cause"] == "framework_overhead", diagnosis
 
 
 def test_a_folder_with_several_captures_joins_the_ranks_of_each(service, tmp_path):

@@ -31,6 +31,7 @@ test("a diagnosis says by whose clock, and how much of the steps has a name", ()
 
 test("a diagnosis of few steps says how many there were, not that there were none", () => {
   assert.equal(seenBy(found({ confidence: "host only", steps: 0 })), "Seen from the hosts only: no steps were reported.");
+  assert.equal(seenBy(found({ confidence: "windows only", steps: 0 })), "Seen in windows of traces alone: the time is that of their steps.");
   assert.equal(seenBy(found({ confidence: "few steps", steps: 14 })), "Seen by the phases of 14 steps after the first: too few to be sure, 20 are needed.");
   assert.equal(seenBy(found({ confidence: "steps seen", steps: 400 })), "Seen by the phases of the steps.");
   assert.match(seenBy(found({ confidence: "steps seen in part", steps: 400 })), /, but for what is named as not seen\.$/);

@@ -29,8 +29,9 @@ Examples:
 
 Takes files of torch.profiler and other Chrome traces, plain or packed; of a folder, every file in
 it that ends in .json, .json.gz or .json.zst. Files of several ranks that show the same steps
-become one window, whatever their order. A job that does not exist is made. What was
-sent before is not stored twice. Ends with 0 when every file was taken, else with 1.
+become one window, whatever their order. A job that does not exist is made, and ended when all
+files are there. What was sent before is not stored twice. Ends with 0 when every file was taken,
+else with 1.
 )";
 
 constexpr Option kImportOptions[] = {
@@ -78,10 +79,20 @@ class Importer {
       PrintText(Format("{} of {}: {}: {}{}\n", i + 1, files.size(), Printable(files[i].name),
                        outcome, i + 1 < files.size() ? LeftText(clock_.Steady() - began) : ""));
     }
+    if (made_) End();
     return figures_;
   }
 
  private:
+  // Nobody else would: no agent runs a job that was made here. It takes further files all the same.
+  void End() {
+    const auto ended =
+        uplink_.PostTo(Format("/api/v1/jobs/{}/stop", job_), kJsonType, Dump(Json::object()));
+    if (ended && ended->status / 100 == 2) return;
+    PrintText(
+        Format("job {} is not ended: {}\n", job_, ended ? Detail(*ended) : ended.error().message));
+  }
+
   std::string ImportOne(const TraceFile& file) {
     const auto body = PackTraceFile(file.path, kMostTraceFile);
     if (!body) return "not taken: " + body.error().message;
@@ -105,10 +116,11 @@ class Importer {
           },
           body.bytes);
       if (!answer) return answer;
-      if (answer->status == 404 && !made_ && Detail(*answer).find("job") != std::string::npos) {
-        made_ = true;
+      if (answer->status == 404 && !tried_ && Detail(*answer).find("job") != std::string::npos) {
+        tried_ = true;
         const auto made = uplink_.PostTo("/api/v1/jobs", kJsonType, Dump(Json{{"name", job_}}));
         if (!made || (made->status != 201 && made->status != 200)) return made;
+        made_ = made->status == 201;
         continue;
       }
       const bool busy = answer->status == 429 || answer->status == 503;
@@ -155,7 +167,7 @@ class Importer {
   // The first window that these files are in. Which one a file belongs to only the service sees: by
   // its steps and times.
   std::int64_t first_window_ = 0;
-  bool made_ = false;  // the job was made, or it was tried
+  bool tried_ = false, made_ = false;  // to make the job; and it was made here
   ImportFigures figures_;
 };
 

@@ -46,6 +46,8 @@ void AddBudget(const Json& verdict, JobHours& hours) {
   hours.sentence = TextOf(verdict, "sentence");
   const Json evidence = verdict.value("evidence", Json::object());
   if (!evidence.is_object() || TextOf(evidence, "unit") != "gpu_seconds") return;
+  // Seconds of imported windows are of GPUs that the service did not see held.
+  if (TextOf(evidence, "confidence") == "windows only") return;
   double judged = 0;
   for (const Json& row : MemberArray(evidence, "budget")) {
     const double seconds = row.value("seconds", 0.0);

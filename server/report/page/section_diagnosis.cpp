@@ -61,6 +61,8 @@ Markup Advice(const OrderedJson& budget, double threshold) {
 std::string Judges(const OrderedJson& diagnosis) {
   const std::string confidence = TextOf(diagnosis, "confidence");
   if (confidence == "host only") return "what the hosts showed: no steps were seen";
+  if (confidence == "windows only")
+    return "windows of traces alone: the time is that of their steps";
   if (confidence == "steps seen in part")
     return "the phases of the steps, but for what is named as not seen, and what the hosts showed";
   if (confidence != "few steps") return "the phases of the steps and what the hosts showed";

@@ -99,6 +99,34 @@ TEST(ProfilerReport, GoesByTheHostWithoutSteps) {
   EXPECT_EQ(verdict.evidence["confidence"], "host only");
 }
 
+// A job that was made by an import alone.
+TEST(ProfilerReport, GoesByWindowsWhereNothingElseIsKnown) {
+  Scenario scenario;
+  scenario.gpus = 0;
+  Job job = MakeJob(scenario);
+  job.nodes.clear();
+  job.ranks.clear();
+  WindowFacts window{.window = 1, .of_device = true, .steps = 4};
+  window.step_s = 0.1;
+  window.wall_s = 0.4;
+  window.computing_s = 0.1;
+  window.host_data_s = 0.2;
+  window.other_idle_s = 0.1;
+  job.facts.windows = {window};
+  const Verdict verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding);
+  EXPECT_TRUE(verdict.sentence.starts_with(
+      "The GPUs were busy 25.0 % of 0.40 GPU seconds; most was lost to waits for input, 50.0 %; "
+      "nothing explains 25.0 %."))
+      << verdict.sentence;
+  EXPECT_EQ(verdict.evidence["confidence"], "windows only");
+  EXPECT_EQ(verdict.evidence["unit"], "gpu_seconds");
+  EXPECT_EQ(verdict.evidence["budget"][1]["words"], "waits for input");
+  EXPECT_NE(Dump(verdict.evidence["missing"]).find("The profiler makes"), std::string::npos);
+  job.facts.windows[0].steps = 1;
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kUnknown) << "one whole step is few";
+}
+
 // Few steps are no reason to say that there were none, nor to ask for the phases that they told.
 TEST(ProfilerReport, TellsFewStepsFromNone) {
   Scenario scenario;

@@ -75,6 +75,16 @@ TEST_F(SumJobTest, ANamedCauseIsAnIssueWithoutAnotherRule) {
   EXPECT_EQ(Gather().verdict, JobVerdict::kIssues);
 }
 
+TEST_F(SumJobTest, SecondsOfImportedWindowsAreNoHoursOfGpus) {
+  const std::int64_t job_id = Judge(MakeJob(SixteenGpus()), true);
+  Run("update rule_states set verdict = jsonb_set(verdict, '{evidence,confidence}', "
+      "'\"windows only\"') where verdict #> '{evidence,confidence}' is not null");
+  const JobHours hours = Sum(job_id);
+  EXPECT_FALSE(hours.judged_seconds);
+  EXPECT_TRUE(hours.lost_seconds.empty());
+  EXPECT_FALSE(hours.sentence.empty());
+}
+
 TEST_F(SumJobTest, ARunningJobIsSummedUpAgainAndASettledOneIsNot) {
   const std::int64_t job_id = Judge(MakeJob(SixteenGpus()), false);
   JobHours hours = Sum(job_id, false);

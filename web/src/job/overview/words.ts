@@ -26,6 +26,7 @@ export function gainOf({ speed_up }: Cause): string {
 /** What the time was divided by. */
 export function seenBy({ confidence, steps }: Diagnosis): string {
   if (confidence === "host only") return "Seen from the hosts only: no steps were reported.";
+  if (confidence === "windows only") return "Seen in windows of traces alone: the time is that of their steps.";
   if (confidence === "steps seen in part") return "Seen by the phases of the steps, but for what is named as not seen.";
   if (confidence === "steps seen") return "Seen by the phases of the steps.";
   return `Seen by the phases of ${plural(steps, "step")} after the first: too few to be sure, 20 are needed.`;
