@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
 #include <tuple>
 #include <unordered_map>
 
@@ -27,14 +28,47 @@ bool IsSame(const TraceSpan& one, const TraceSpan& other) {
          one.external == other.external;
 }
 
-void RemoveDuplicates(Trace& trace) {
-  const auto end = std::unique(trace.spans.begin(), trace.spans.end(), IsSame);
+// Removes the spans from `end` on, and counts them by the reason.
+void Remove(Trace& trace, std::deque<TraceSpan>::iterator end, const char* reason) {
   const auto removed = static_cast<std::uint64_t>(trace.spans.end() - end);
   if (removed == 0) return;
   for (TraceTrack& track : trace.tracks) track.spans = 0;
   trace.spans.erase(end, trace.spans.end());
   for (const TraceSpan& span : trace.spans) ++trace.tracks[span.track].spans;
-  trace.faults["duplicate"] += removed;
+  trace.faults[reason] += removed;
+}
+
+void RemoveDuplicates(Trace& trace) {
+  Remove(trace, std::unique(trace.spans.begin(), trace.spans.end(), IsSame), "duplicate");
+}
+
+// A record that was never filled in begins at 0, and would be the begin of the window. Where all
+// others lie further away than they are long, what is at 0 is no part of them; else it may be the
+// first of a file whose times begin there.
+void RemoveUnfilled(Trace& trace) {
+  constexpr std::int64_t kNearNs = 1'000'000'000;
+  std::int64_t first_ns = INT64_MAX, last_ns = 0;
+  bool any = false;
+  for (const TraceSpan& span : trace.spans) {
+    any = any || span.start_ns == 0;
+    if (span.start_ns == 0) continue;
+    first_ns = std::min(first_ns, span.start_ns);
+    last_ns = std::max(last_ns, span.end_ns());
+  }
+  const auto is_unfilled = [&](std::int64_t begin_ns, std::int64_t end_ns) {
+    const bool far = first_ns > std::max(kNearNs, last_ns - first_ns);
+    return begin_ns == 0 && far && end_ns < first_ns;
+  };
+  if (first_ns == INT64_MAX) return;
+  const auto events = std::erase_if(trace.memory, [&](const MemoryEvent& event) {
+    return is_unfilled(event.at_ns, event.at_ns);
+  });
+  if (events > 0) trace.faults["bad_memory_event"] += events;
+  if (!any) return;
+  const auto end = std::remove_if(
+      trace.spans.begin(), trace.spans.end(),
+      [&](const TraceSpan& span) { return is_unfilled(span.start_ns, span.end_ns()); });
+  Remove(trace, end, "no_start");
 }
 
 std::vector<TraceStep> FindProfilerSteps(const Trace& trace) {
@@ -136,6 +170,7 @@ void Rebase(Trace& trace) {
 }  // namespace
 
 void Arrange(Trace& trace) {
+  RemoveUnfilled(trace);
   std::ranges::sort(trace.spans, ComesFirst);
   RemoveDuplicates(trace);
   std::ranges::stable_sort(trace.memory, {}, &MemoryEvent::at_ns);

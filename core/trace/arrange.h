@@ -4,9 +4,10 @@
 
 namespace stepscope {
 
-// Puts a trace in order after its last event: sorts spans and memory events, removes duplicates,
-// finds the steps and says to which each span belongs. A span of the host belongs to the step in
-// which it begins; work of a device to the step in which it was launched, whenever it ran.
+// Puts a trace in order after its last event: sorts spans and memory events, removes duplicates and
+// records that were never filled in, finds the steps and says to which each span belongs. A span of
+// the host belongs to the step in which it begins; work of a device to the step in which it was
+// launched, whenever it ran.
 //
 // Times then count from the first one; Trace::base_ns moves with it.
 //

@@ -36,6 +36,7 @@ constexpr CategoryRow kCategories[] = {
     {"collective_comm", SpanKind::kCommunication},
     {"communication", SpanKind::kCommunication},
     {"cuda_sync", SpanKind::kSync},
+    {"cuda_event", SpanKind::kSync},
     {"xpu_sync", SpanKind::kSync},
     {"overhead", SpanKind::kOverhead},
     {"trace", SpanKind::kOther},

@@ -210,6 +210,33 @@ TEST(ConvertTrace, HoldsLittleForAGreatValue) {
   EXPECT_EQ(trace.faults.at("too_large"), 1);
 }
 
+// As some versions of Kineto write records that were never filled in.
+TEST(Arrange, ARecordAtZeroFarFromAllOthersIsNoneOfThem) {
+  for (const char* const category : {"cuda_event", "overhead", "cpu_op"}) {
+    const Trace trace = Converted({
+        {category, "never", "1", "1", 0, 3},
+        {"cpu_op", "aten::mm", "1", "1", 4'908'189'192'799.0, 20},
+        {"kernel", "gemm", "0", "7", 4'908'189'192'850.0, 5},
+    });
+    ASSERT_EQ(trace.spans.size(), 2u) << category;
+    EXPECT_EQ(trace.faults.at("no_start"), 1u) << category;
+    EXPECT_EQ(trace.base_ns, 4'908'189'192'799'000) << category;
+    EXPECT_EQ(trace.tracks[trace.spans[0].track].spans, 1u) << category;
+  }
+  const Trace own = Converted({
+      {"cpu_op", "first", "1", "1", 0, 3},
+      {"cpu_op", "second", "1", "1", 5'000'000, 20},
+      {"cpu_op", "third", "1", "1", 60'000'000, 20},
+  });
+  EXPECT_EQ(own.spans.size(), 3u) << "times that begin at 0";
+}
+
+TEST(Arrange, EventsOfAStreamAreOfTheDevice) {
+  const Trace trace = Converted({{"cuda_event", "Event Sync", "0", "7", 5, 1}});
+  EXPECT_EQ(trace.spans[0].kind, SpanKind::kSync);
+  EXPECT_TRUE(trace.tracks[0].on_device);
+}
+
 TEST(Arrange, RemovesDuplicatesButNotTwins) {
   MadeEvent twin{"cpu_op", "aten::empty", "1", "1", 5, 0};
   EXPECT_EQ(Converted({twin, twin}).spans.size(), 2);
