@@ -149,8 +149,7 @@ void Replay::AddWaits(const TraceLinks& links, const Queue& queue, std::uint16_t
       if (span.kind == SpanKind::kOperator) operators.push_back({span.start_ns, span.end_ns()});
       continue;
     }
-    const bool data =
-        span.kind == SpanKind::kAnnotation && WaitsForData(links.trace().NameOf(span));
+    const bool data = WaitsForData(links.trace(), span);
     Wait wait{.begin_ns = span.start_ns, .end_ns = span.end_ns()};
     if (span.kind == SpanKind::kLaunch) {
       wait.work = WorkOfWait(links, span);

@@ -75,8 +75,7 @@ WhatIf OfDevices(const TraceLinks& links) {
 TimeRanges OperatorsBeside(const Trace& trace) {
   std::vector<bool> waits(trace.tracks.size());
   for (const TraceSpan& span : trace.spans) {
-    const bool data = span.kind == SpanKind::kAnnotation && WaitsForData(trace.NameOf(span));
-    if (data) waits[span.track] = true;
+    if (WaitsForData(trace, span)) waits[span.track] = true;
   }
   std::vector<TimeRange> beside;
   for (const TraceSpan& span : trace.spans) {

@@ -83,6 +83,28 @@ TEST(Breakdown, SaysWhyTheDeviceWasIdle) {
   ExpectWhole(total);
 }
 
+TEST(Breakdown, AnIteratorOfTfDataIsAWaitForInput) {
+  for (const char* const name :
+       {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute",
+        "train/IteratorGetNext:IteratorGetNext", "IteratorGetNextSync"}) {
+    const Trace trace = Converted({
+        Kernel("a", 100, 10, 1),
+        {"cpu_op", name, "1", "1", 112, 80},
+        Launch(195, 2),
+        Kernel("b", 200, 10, 2),
+    });
+    const BreakdownRow total = MakeBreakdown(TraceLinks(trace))[0].total;
+    EXPECT_EQ(Us(total, TimePart::kHostData), 90) << name;
+  }
+  const Trace ahead = Converted({
+      Kernel("a", 100, 10, 1),
+      {"cpu_op", "Iterator::Root::Prefetch::MapAndBatch", "1", "2", 112, 80},
+      Launch(195, 2),
+      Kernel("b", 200, 10, 2),
+  });
+  EXPECT_EQ(Us(MakeBreakdown(TraceLinks(ahead))[0].total, TimePart::kHostData), 0);
+}
+
 TEST(Breakdown, StepsLieSideBySideThoughTheHostIsAhead) {
   const Trace trace = Converted({
       {"user_annotation", "ProfilerStep#4", "1", "1", 0, 10},
