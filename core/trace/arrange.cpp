@@ -6,6 +6,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "core/trace/device_steps.h"
+
 namespace stepscope {
 namespace {
 
@@ -131,12 +133,6 @@ void FindSteps(Trace& trace) {
   trace.steps = std::move(kept);
 }
 
-std::int32_t StepAt(const std::vector<TraceStep>& steps, std::int64_t at_ns) {
-  const auto next = std::ranges::upper_bound(steps, at_ns, {}, &TraceStep::start_ns);
-  if (next == steps.begin() || at_ns >= std::prev(next)->end_ns) return kNoStep;
-  return static_cast<std::int32_t>(next - steps.begin() - 1);
-}
-
 void AssignSteps(Trace& trace) {
   if (trace.steps.empty()) return;
   std::unordered_map<std::uint32_t, std::int32_t> step_of_launch;
@@ -146,10 +142,11 @@ void AssignSteps(Trace& trace) {
     const bool joins = span.kind == SpanKind::kLaunch && span.correlation != 0;
     if (joins) step_of_launch[span.correlation] = span.step;
   }
+  const DeviceSteps on_devices(trace);
   for (TraceSpan& span : trace.spans) {
     if (!IsDeviceWork(span.kind)) continue;
     const auto launch = step_of_launch.find(span.correlation);
-    if (launch != step_of_launch.end()) span.step = launch->second;
+    span.step = launch == step_of_launch.end() ? on_devices.StepOf(span) : launch->second;
   }
 }
 

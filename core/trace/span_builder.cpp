@@ -10,6 +10,7 @@ namespace {
 constexpr std::int64_t kLongestNs = 86'400'000'000'000;    // a day: what is longer is no duration
 constexpr std::int64_t kLatestUs = 9'000'000'000'000'000;  // the year 2255
 constexpr std::uint32_t kMostNumber = 0xffffffff;
+constexpr std::int8_t kNotAsked = -1;
 
 std::uint32_t SmallNumberOf(std::string_view token) {
   const auto number = token.empty() ? std::nullopt : IntegerOf(token);
@@ -154,8 +155,10 @@ SpanKind SpanBuilder::KindOf(const TraceEvent& event, std::uint32_t name) {
   } else {
     kind = KindWithoutCategory(event);
   }
-  const bool kernel = kind == SpanKind::kKernel;
-  return kernel && IsCommunication(trace_.names[name]) ? SpanKind::kCommunication : kind;
+  if (kind != SpanKind::kKernel) return kind;
+  if (communicates_.size() <= name) communicates_.resize(trace_.names.size(), kNotAsked);
+  if (communicates_[name] == kNotAsked) communicates_[name] = IsCommunication(trace_.names[name]);
+  return communicates_[name] == 1 ? SpanKind::kCommunication : kind;
 }
 
 std::uint32_t SpanBuilder::DetailOf(const TraceEvent& event, SpanKind kind) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "core/trace/trace.h"
 #include "core/trace/trace_event.h"
@@ -59,7 +60,8 @@ class SpanBuilder {
   int last_track_ = -1;
   std::map<SpanDetail, std::uint32_t> details_;
   std::map<std::string, std::string, std::less<>> process_names_, thread_names_;
-  bool has_epoch_ = false;  // a timeline of the cloud debugger
+  std::vector<std::int8_t> communicates_;  // by name: whether a kernel does; -1: not asked yet
+  bool has_epoch_ = false;                 // a timeline of the cloud debugger
   std::string step_name_;
 };
 

@@ -42,6 +42,57 @@ constexpr CategoryRow kCategories[] = {
     {"trace", SpanKind::kOther},
 };
 
+// Parts of the names of kernels that move data between ranks.
+enum class Place { kBegin, kWord, kAnywhere };
+struct CommunicationRow {
+  std::string_view part;
+  Place place = Place::kAnywhere;
+};
+constexpr CommunicationRow kCommunication[] = {
+    {"nccl", Place::kBegin},
+    {"hccl", Place::kBegin},
+    {"ncclKernel"},
+    {"ncclDevKernel"},
+    {"rcclGenericKernel"},
+    {"nvshmem"},
+    {"deep_ep::"},
+    {"symm_mem"},
+    {"AllReduceKernel"},
+    // Symmetric memory of PyTorch.
+    {"multimem_all_reduce_kernel"},
+    {"multimem_one_shot_all_reduce_kernel"},
+    {"one_shot_all_reduce_kernel"},
+    {"two_shot_all_reduce_kernel"},
+    // vLLM, SGLang, AITER.
+    {"cross_device_reduce"},
+    // MSCCL in RCCL, MSCCL++.
+    {"mscclKernel"},
+    {"mscclpp"},
+    // XLA: also with -start and -done, a number, and as part of a fusion's name.
+    {"all-reduce", Place::kWord},
+    {"all-gather", Place::kWord},
+    {"reduce-scatter", Place::kWord},
+    {"collective-permute", Place::kWord},
+    {"collective-broadcast", Place::kWord},
+    {"all-to-all", Place::kWord},
+};
+
+bool IsLetter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+bool IsCalled(std::string_view kernel, std::string_view part, Place place) {
+  if (place == Place::kBegin) return kernel.starts_with(part);
+  for (std::size_t at = kernel.find(part); at != std::string_view::npos;
+       at = kernel.find(part, at + 1)) {
+    if (place == Place::kAnywhere) return true;
+    const std::size_t behind = at + part.size();
+    const bool begins = at == 0 || !IsLetter(kernel[at - 1]);
+    if (begins && (behind == kernel.size() || !IsLetter(kernel[behind]))) return true;
+  }
+  return false;
+}
+
 bool IsEqual(std::string_view given, std::string_view lower) {
   return std::ranges::equal(given, lower, [](char one, char other) {
     return std::tolower(static_cast<unsigned char>(one)) == other;
@@ -97,12 +148,9 @@ std::optional<std::int64_t> StreamIn(std::string_view thread) {
 }
 
 bool IsCommunication(std::string_view kernel) {
-  if (kernel.starts_with("nccl") || kernel.starts_with("hccl")) return true;
-  for (const std::string_view part : {"ncclKernel", "ncclDevKernel", "rcclGenericKernel", "nvshmem",
-                                      "deep_ep::", "symm_mem", "AllReduceKernel"}) {
-    if (kernel.find(part) != std::string_view::npos) return true;
-  }
-  return false;
+  return std::ranges::any_of(kCommunication, [&](const CommunicationRow& row) {
+    return IsCalled(kernel, row.part, row.place);
+  });
 }
 
 }  // namespace stepscope

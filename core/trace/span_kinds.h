@@ -22,7 +22,8 @@ SpanKind KindInPlace(std::string_view process, std::string_view thread, std::str
 std::optional<std::int64_t> DeviceIn(std::string_view process);
 std::optional<std::int64_t> StreamIn(std::string_view thread);
 
-// Whether a kernel moves data between ranks: NCCL, RCCL, HCCL, NVSHMEM, DeepEP, symmetric memory.
+// Whether a kernel moves data between ranks: NCCL, RCCL, HCCL, MSCCL, NVSHMEM, DeepEP, symmetric
+// memory, all-reduces of inference engines, collectives of XLA.
 bool IsCommunication(std::string_view kernel);
 
 }  // namespace stepscope

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/trace/span_kinds.h"
 #include "core/wire/compress.h"
 #include "tests/support/gzipped.h"
 #include "tests/support/trace/made_trace.h"
@@ -276,6 +277,29 @@ TEST(Arrange, AStepEndsWithTheOptimizerWhereNothingElseMarksIt) {
   EXPECT_EQ(trace.steps[0].start_ns, 0);
   EXPECT_EQ(trace.steps[1].start_ns, 90'000);
   EXPECT_EQ(trace.steps[1].end_ns, 190'000);
+}
+
+TEST(IsCommunication, KnowsWhatMovesDataBetweenRanks) {
+  for (const char* const name :
+       {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "void symm_mem_barrier()",
+        "void c10d::symmetric_memory::multimem_all_reduce_kernel<c10::BFloat16, "
+        "16>(c10::BFloat16*)",
+        "void (anonymous namespace)::one_shot_all_reduce_kernel<float>(float*)",
+        "two_shot_all_reduce_kernel_inplace<c10::BFloat16>",
+        "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)",
+        "void sglang::cross_device_reduce_2stage<__half, 8>(sglang::RankData*)",
+        "mscclKernel_Sum_hip_bfloat16_Simple_false(ncclDevComm*, mscclAlgo*, mscclWork*)",
+        "void mscclpp::allreduce7<float>(float*)", "all-reduce", "all-reduce.12",
+        "all-reduce-start.3", "all-gather-done", "reduce-scatter.1", "%all-to-all.4",
+        "collective-permute-start", "all-gather-fusion.2", "loop_all-reduce_fusion",
+        "ragged-all-to-all"}) {
+    EXPECT_TRUE(IsCommunication(name)) << name;
+  }
+  for (const char* const name :
+       {"void at::native::reduce_kernel<512, 1>()", "fusion.12", "reduce.4", "gather.1",
+        "void cutlass::device_kernel<gemm>()", "small-reduce", "overall-reduce"}) {
+    EXPECT_FALSE(IsCommunication(name)) << name;
+  }
 }
 
 TEST(NanosecondsOf, IsExactToTheNanosecond) {

@@ -92,6 +92,36 @@ TEST(XPlane, BecomesSpansWithStepsKernelsAndTheirLaunches) {
   EXPECT_EQ(Find(trace, "PjitFunction(\"f\")").kind, SpanKind::kOperator);
 }
 
+// Work of a TPU has no number of a launch: the device marks its steps itself, from 0 on.
+TEST(XPlane, WorkOfATpuIsInTheStepsOfItsDevice) {
+  const std::string host =
+      Number(1, 1) + Bytes(2, "/host:CPU") +
+      Line(7, "python", kAtNs,
+           Event(1, 0, 1'000'000, Stat(9, 30)) + Event(1, 1'000'000, 1'000'000, Stat(9, 31))) +
+      Entry(4, 1, "train") + Entry(5, 9, "step_num");
+  const auto device = [](std::uint64_t first_ps) {
+    return Bytes(2, "/device:TPU:0") +
+           Line(1, "Steps", kAtNs,
+                Event(1, first_ps, 900'000'000) + Event(2, first_ps + 900'000'000, 900'000'000)) +
+           Line(2, "XLA Ops", kAtNs,
+                Event(3, first_ps + 10'000'000, 500'000'000) +
+                    Event(4, first_ps + 600'000'000, 200'000'000) +
+                    Event(3, first_ps + 910'000'000, 500'000'000)) +
+           Entry(4, 1, "0") + Entry(4, 2, "1") + Entry(4, 3, "fusion.1") +
+           Entry(4, 4, "all-reduce.2");
+  };
+  const Trace trace = Converted(Bytes(1, host) + Bytes(1, device(5'000'000)));
+  ASSERT_EQ(trace.steps.size(), 2u);
+  std::vector<std::int32_t> steps;
+  for (const TraceSpan& span : trace.spans) {
+    if (IsDeviceWork(span.kind)) steps.push_back(span.step);
+  }
+  EXPECT_EQ(steps, (std::vector<std::int32_t>{0, 0, 1})) << "though the host was far ahead";
+  EXPECT_EQ(Find(trace, "all-reduce.2").kind, SpanKind::kCommunication);
+  const Trace before = Converted(Bytes(1, host) + Bytes(1, device(0)));
+  EXPECT_EQ(Find(before, "fusion.1").step, 0) << "a step may begin with the host's";
+}
+
 TEST(XPlane, IsToldFromJson) {
   EXPECT_TRUE(IsXPlane(Space().substr(0, kXPlaneHead)));
   for (const char* json : {"\n{\n  \"schemaVersion\"", "{\"traceEvents\"", "\n[", "", "\n",
