@@ -152,7 +152,16 @@ OrderedJson RowJson(const BreakdownRow& row) {
 
 }  // namespace
 
+bool LacksDeviceWork(const TraceLinks& links) {
+  const Trace& trace = links.trace();
+  return links.devices().empty() && std::ranges::any_of(trace.spans, [&](const TraceSpan& span) {
+           return span.kind == SpanKind::kLaunch &&
+                  trace.NameOf(span).find("Launch") != std::string::npos;
+         });
+}
+
 std::vector<DeviceBreakdown> MakeBreakdown(const TraceLinks& links) {
+  if (LacksDeviceWork(links)) return {};
   const HostWaits waits = FindHostWaits(links.trace());
   std::vector<DeviceBreakdown> result;
   for (const auto& device : links.devices()) result.push_back(OfDevice(links, waits, device));
@@ -162,7 +171,7 @@ std::vector<DeviceBreakdown> MakeBreakdown(const TraceLinks& links) {
   return result;
 }
 
-OrderedJson ToJson(const std::vector<DeviceBreakdown>& breakdown) {
+OrderedJson ToJson(const std::vector<DeviceBreakdown>& breakdown, std::string_view note) {
   OrderedJson devices = OrderedJson::array();
   for (const DeviceBreakdown& device : breakdown) {
     OrderedJson steps = OrderedJson::array();
@@ -171,7 +180,7 @@ OrderedJson ToJson(const std::vector<DeviceBreakdown>& breakdown) {
                        {"total", RowJson(device.total)},
                        {"steps", std::move(steps)}});
   }
-  return {{"devices", std::move(devices)}};
+  return {{"devices", std::move(devices)}, {"note", NullIfEmpty(note)}};
 }
 
 }  // namespace stepscope

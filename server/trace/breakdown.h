@@ -47,7 +47,16 @@ struct DeviceBreakdown {
   std::vector<BreakdownRow> steps;
 };
 
+// Nothing where work was launched and none of it was recorded: what the host did then says nothing
+// of the device's time.
 std::vector<DeviceBreakdown> MakeBreakdown(const TraceLinks& links);
-OrderedJson ToJson(const std::vector<DeviceBreakdown>& breakdown);
+OrderedJson ToJson(const std::vector<DeviceBreakdown>& breakdown, std::string_view note = "");
+
+// Whether the host launched work of a device, and the trace has no work of any device: the profiler
+// could not record it.
+bool LacksDeviceWork(const TraceLinks& links);
+inline constexpr std::string_view kDeviceWorkLacks =
+    "the host launched work, and the profiler recorded no work of a device: what the devices did "
+    "is not known";
 
 }  // namespace stepscope

@@ -105,6 +105,7 @@ LaunchTable MakeLaunchTable(const TraceLinks& links) {
     table.device_ns += device.total.range.length_ns();
   }
   table.steps = links.trace().steps.size();
+  table.lacks_work = LacksDeviceWork(links);
   return table;
 }
 
@@ -119,20 +120,25 @@ OrderedJson ToJson(const LaunchTable& table) {
   }
   const auto kernels = static_cast<std::int64_t>(table.kernels);
   const double steps = double(std::max<std::size_t>(table.steps, 1));
+  const auto share = [](std::uint64_t part, std::int64_t whole) {  // unknown of nothing
+    return whole > 0 ? OrderedJson(ShareOf(std::int64_t(part), whole)) : OrderedJson();
+  };
   return {{"kernels", table.kernels},
-          {"kernels_per_step",
-           table.steps == 0 ? OrderedJson() : OrderedJson(Rounded(double(kernels) / steps, 2))},
+          {"kernels_per_step", table.steps == 0 || table.lacks_work
+                                   ? OrderedJson()
+                                   : OrderedJson(Rounded(double(kernels) / steps, 2))},
           {"short_kernels", table.short_kernels},
-          {"short_share", ShareOf(std::int64_t(table.short_kernels), kernels)},
+          {"short_share", share(table.short_kernels, kernels)},
           {"unlinked_kernels", table.unlinked},
           {"graph_launches", table.graph_launches},
-          {"graph_share", ShareOf(std::int64_t(table.in_graphs), kernels)},
-          {"launch_bound_share", ShareOf(table.late_ns, table.device_ns)},
+          {"graph_share", share(table.in_graphs, kernels)},
+          {"launch_bound_share", share(std::uint64_t(table.late_ns), table.device_ns)},
           {"host_sync_seconds", SecondsOf(table.sync_ns)},
           {"host_copy_seconds", SecondsOf(table.copy_call_ns)},
           {"delay_seconds", DelayJson(table.delays_ns)},
           {"delays", Histogram(table.delays_ns)},
-          {"calls", std::move(calls)}};
+          {"calls", std::move(calls)},
+          {"note", NullIfEmpty(table.lacks_work ? kDeviceWorkLacks : std::string_view())}};
 }
 
 }  // namespace stepscope

@@ -23,6 +23,7 @@ struct LaunchTable {
   std::int64_t sync_ns = 0, copy_call_ns = 0;  // host time in calls that synchronize, that copy
   std::int64_t late_ns = 0, device_ns = 0;     // idle since the host was late; time of all devices
   std::size_t steps = 0;
+  bool lacks_work = false;  // work was launched, and none of it recorded
 };
 
 LaunchTable MakeLaunchTable(const TraceLinks& links);

@@ -68,7 +68,10 @@ bool HasDeviceWork(const Trace& trace) {
 
 const std::vector<AnswerRow>& TraceAnswers() {
   static const std::vector<AnswerRow> answers = {
-      {"breakdown", "", [](const TraceLinks& links) { return ToJson(MakeBreakdown(links)); }},
+      {"breakdown", "",
+       [](const TraceLinks& links) {
+         return ToJson(MakeBreakdown(links), LacksDeviceWork(links) ? kDeviceWorkLacks : "");
+       }},
       {"kernels", "kernels",
        [](const TraceLinks& links) { return ToJson(MakeKernelTable(links)); }},
       {"operators", "operators",

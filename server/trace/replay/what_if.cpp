@@ -89,6 +89,10 @@ TimeRanges OperatorsBeside(const Trace& trace) {
 WhatIf OfHost(const TraceLinks& links) {
   const Trace& trace = links.trace();
   WhatIf what_if{.steps = trace.steps.size()};
+  if (LacksDeviceWork(links)) {
+    what_if.unknown = kDeviceWorkLacks;
+    return what_if;
+  }
   std::int64_t wall = 0, communication = 0, data = 0, data_alone = 0;
   const HostWaits waits = FindHostWaits(trace);
   const TimeRanges alone = Difference(waits.data, OperatorsBeside(trace));

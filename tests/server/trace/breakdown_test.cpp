@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
+#include "server/trace/answers/answers.h"
+#include "server/trace/evidence.h"
+#include "server/trace/launches.h"
+#include "server/trace/replay/what_if.h"
 #include "tests/support/trace/made_trace.h"
 
 namespace stepscope {
@@ -143,6 +148,27 @@ TEST(Breakdown, OfATrainingOnTheCpuIsOfTheHost) {
 
 TEST(Breakdown, OfNothingIsNothing) {
   EXPECT_TRUE(MakeBreakdown(TraceLinks(Converted(std::vector<MadeEvent>{}))).empty());
+}
+
+TEST(Breakdown, SaysThatTheWorkOfTheDeviceWasNotRecorded) {
+  const Trace trace = Converted({
+      {"user_annotation", "ProfilerStep#0", "1", "1", 0, 100},
+      {"user_annotation", "ProfilerStep#1", "1", "1", 100, 100},
+      {"cpu_op", "aten::mm", "1", "1", 50, 20},
+      Launch(55, 1),
+  });
+  const TraceLinks links(trace);
+  EXPECT_TRUE(LacksDeviceWork(links));
+  EXPECT_TRUE(MakeBreakdown(links).empty()) << "the host's operators are not the device's time";
+  EXPECT_TRUE(EvidenceOf(links).is_null());
+  const auto answer = std::ranges::find(TraceAnswers(), "breakdown", &AnswerRow::name);
+  EXPECT_EQ(answer->make(links)["note"], kDeviceWorkLacks);
+  const OrderedJson launches = ToJson(MakeLaunchTable(links));
+  EXPECT_EQ(launches["note"], kDeviceWorkLacks);
+  for (const char* const share : {"launch_bound_share", "short_share", "graph_share"}) {
+    EXPECT_TRUE(launches[share].is_null()) << share;
+  }
+  EXPECT_FALSE(MakeWhatIf(links).unknown.empty());
 }
 
 }  // namespace
