@@ -192,6 +192,16 @@ Status JudgeAgain(Connection& connection, const JobRow& job) {
   return due ? UnsettleJobHours(connection, job.job_id) : due;
 }
 
+// Bytes that the job has are not what was asked for where they are of another window or rank.
+Status CheckPlace(const Query& query, const StoredTrace& stored) {
+  if (stored.fresh) return {};
+  const bool same = query.Int("window", stored.window_id) == stored.window_id &&
+                    query.Int("rank", stored.rank) == stored.rank;
+  if (same) return {};
+  return Conflict(
+      Format("these bytes are rank {} of window {} already", stored.rank, stored.window_id));
+}
+
 Result<Reply> Store(const Api& api, Connection& connection, const Request& request,
                     const PathParameters& path, const Query& query,
                     const ConvertedTrace& converted) {
@@ -203,6 +213,7 @@ Result<Reply> Store(const Api& api, Connection& connection, const Request& reque
   const Result<StoredTrace> stored = StoreTrace(connection, job->job_id, query.MaybeInt("window"),
                                                 converted.row, converted.steps, parts);
   if (!stored) return stored.error();
+  if (const Status same = CheckPlace(query, *stored); !same) return same.error();
   const Status noted = InsertAudit(
       connection, {0, ToMicros(api.clock.Now()), request.caller->token_id, request.caller->name,
                    "trace.import", job->name, request.request_id, request.peer});

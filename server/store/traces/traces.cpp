@@ -15,11 +15,17 @@ constexpr std::int64_t kSameWindowUs = 600'000'000;  // ranks send their traces 
 constexpr std::size_t kBytesAtOnce = 4 * 1024 * 1024, kPartsAtOnce = 500;
 
 constexpr char kFindDigest[] = R"(
-select window_id
+select window_id, rank, exists (
+        select
+        from trace_parts
+        where trace_parts.job_id = $1 and trace_parts.window_id = traces.window_id
+            and trace_parts.rank = traces.rank)
 from traces
 where job_id = $1 and digest = $2
 order by window_id
 limit 1)";
+constexpr char kForgetTrace[] =
+    "delete from traces where job_id = $1 and window_id = $2 and rank = $3 returning spans";
 constexpr char kFindSource[] = R"(
 select source
 from windows
@@ -77,26 +83,6 @@ from traces
 where job_id = $1 and jsonb_typeof(summary -> 'evidence') = 'object'
 order by window_id desc, rank
 limit $2)";
-constexpr char kLoadParts[] = R"(
-select track, number, from_ns, to_ns, size, payload
-from trace_parts
-where job_id = $1 and window_id = $2 and rank = $3 and part = $4
-order by track, number
-limit 10000)";
-constexpr char kLoadTrackParts[] = R"(
-select track, number, from_ns, to_ns, size, payload
-from trace_parts
-where job_id = $1 and window_id = $2 and rank = $3 and part = $4 and track = any($5::bigint[])
-    and to_ns >= $6 and from_ns < $7 and (track, number) > ($8::bigint, $9::bigint)
-order by track, number
-limit $10)";
-constexpr char kLoadNumbered[] = R"(
-select track, number, from_ns, to_ns, size, payload
-from trace_parts
-where job_id = $1 and window_id = $2 and rank = $3 and part = $4 and track = 0
-    and number = any($5::bigint[])
-order by number
-limit 10000)";
 constexpr char kDeleteWindow[] = "delete from windows where job_id = $1 and window_id = $2";
 constexpr char kDeleteAnswers[] = "delete from window_answers where job_id = $1 and window_id = $2";
 constexpr char kDeleteSpans[] = "delete from span_blocks where job_id = $1 and window_id = $2";
@@ -119,16 +105,6 @@ TraceRow ReadTrace(const Rows& rows, std::size_t row) {
   return trace;
 }
 
-Result<std::vector<TracePartRow>> ReadParts(const Result<Rows>& rows) {
-  if (!rows) return rows.error();
-  std::vector<TracePartRow> parts;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    parts.push_back({rows->Int(i, 0), rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3),
-                     rows->Int(i, 4), rows->Bytes(i, 5)});
-  }
-  return parts;
-}
-
 Status InsertParts(Connection& connection, std::int64_t job_id, std::int64_t window_id,
                    const TraceRow& trace, std::span<const NewTracePart> parts) {
   using Part = NewTracePart;
@@ -141,7 +117,7 @@ Status InsertParts(Connection& connection, std::int64_t job_id, std::int64_t win
     const auto some = parts.first(count);
     parts = parts.subspan(count);
     const Status done = Done(connection.Query(
-        kInsertParts, {job_id, window_id, trace.rank, trace.to_us,
+        kInsertParts, {job_id, window_id, trace.rank, std::max(trace.to_us, trace.received_us),
                        Texts(some, [](const Part& part) { return part.part; }),
                        Numbers(some, [](const Part& part) { return part.track; }),
                        Numbers(some, [](const Part& part) { return part.number; }),
@@ -188,6 +164,14 @@ Result<std::int64_t> CheckWindow(Connection& connection, std::int64_t job_id,
   return takes ? Result(window_id) : takes.error();
 }
 
+// A trace of which retention has left nothing but its row.
+Status Forget(Connection& connection, std::int64_t job_id, std::int64_t window_id, int rank) {
+  const Result<Rows> gone = connection.Query(kForgetTrace, {job_id, window_id, rank});
+  if (!gone) return gone.error();
+  const std::int64_t spans = gone->empty() ? 0 : gone->Int(0, 0);
+  return Done(connection.Query(kCountTraceSpans, {job_id, window_id, -spans}));
+}
+
 }  // namespace
 
 Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
@@ -199,7 +183,14 @@ Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
   const Result<Rows> known =
       connection.Query(kFindDigest, {job_id, Parameter::Bytes(trace.digest)});
   if (!known) return known.error();
-  if (!known->empty()) return StoredTrace{known->Int(0, 0), false};
+  if (!known->empty()) {
+    const std::int64_t there = known->Int(0, 0);
+    const int rank = static_cast<int>(known->Int(0, 1));
+    if (known->Bool(0, 2)) return StoredTrace{there, rank, false};
+    const Status gone = Forget(connection, job_id, there, rank);
+    if (!gone) return gone.error();
+    window_id = there;
+  }
 
   const Result<std::int64_t> window =
       window_id ? CheckWindow(connection, job_id, *window_id, trace.rank, steps)
@@ -212,7 +203,7 @@ Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
   if (done) done = InsertParts(connection, job_id, *window, trace, parts);
   if (done) done = Done(connection.Query(kCountTraceSpans, {job_id, *window, trace.spans}));
   if (!done) return done.error();
-  return StoredTrace{*window, true};
+  return StoredTrace{*window, trace.rank, true};
 }
 
 Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t job_id,
@@ -260,27 +251,6 @@ Result<TraceRow> FindTraceBefore(Connection& connection, std::int64_t job_id,
   if (!rows->empty()) return ReadTrace(*rows, 0);
   return NotFound(Format("no window before window {} has a trace{}", window_id,
                          rank ? Format(" of rank {}", *rank) : ""));
-}
-
-Result<std::vector<TracePartRow>> LoadParts(Connection& connection, std::int64_t job_id,
-                                            std::int64_t window_id, int rank,
-                                            std::string_view part) {
-  return ReadParts(connection.Query(kLoadParts, {job_id, window_id, rank, part}));
-}
-
-Result<std::vector<TracePartRow>> LoadTrackParts(Connection& connection, const TraceRow& trace,
-                                                 std::int64_t job_id, const TrackRange& range) {
-  return ReadParts(connection.Query(
-      kLoadTrackParts,
-      {job_id, trace.window_id, trace.rank, range.part, Parameter::Array(range.tracks),
-       range.from_ns, range.to_ns, range.after_track, range.after_number, range.most}));
-}
-
-Result<std::vector<TracePartRow>> LoadNumbered(Connection& connection, const TraceRow& trace,
-                                               std::int64_t job_id, std::string_view part,
-                                               std::span<const std::int64_t> numbers) {
-  return ReadParts(connection.Query(
-      kLoadNumbered, {job_id, trace.window_id, trace.rank, part, Parameter::Array(numbers)}));
 }
 
 Status DeleteWindow(Connection& connection, std::int64_t job_id, std::int64_t window_id) {

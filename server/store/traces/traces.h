@@ -32,6 +32,7 @@ struct NewTracePart {
 
 struct StoredTrace {
   std::int64_t window_id = 0;
+  int rank = 0;
   bool fresh = false;  // false: the same bytes were stored before
 };
 
@@ -49,9 +50,10 @@ struct TraceSteps {
 
 // Stores a trace in the caller's transaction: in this window of traces or, without one, in the one
 // that has the same capture of other ranks (same_capture.h), or in a new one. Bytes that the job
-// has already are not stored again. NotFound for a window that does not exist or is none of traces;
-// Conflict when it has a trace of this rank or of other steps, and when the job has all the windows
-// that a job may have.
+// has already are not stored again, unless retention has removed what they held: then they are,
+// where they were. NotFound for a window that does not exist or is none of traces; Conflict when it
+// has a trace of this rank or of other steps, and when the job has all the windows that a job may
+// have.
 Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
                                std::optional<std::int64_t> window_id, const TraceRow& trace,
                                const TraceSteps& steps, std::span<const NewTracePart> parts);

@@ -264,6 +264,28 @@ TEST_F(TracesTest, TheSameFileIsStoredOnce) {
   EXPECT_EQ(Get("")["total"], 1);
 }
 
+TEST_F(TracesTest, KnownBytesAreNotTakenForAnotherRankOrWindow) {
+  Import(TraceOfRank(0));
+  EXPECT_EQ(StatusOf(Import(TraceOfRank(0), "?rank=0&window=1")), 200);
+  ExpectProblem(Import(TraceOfRank(0), "?rank=3"), 409, "conflict", "rank 0 of window 1 already");
+  ExpectProblem(Import(TraceOfRank(0), "?window=2"), 409, "conflict", "rank 0 of window 1 already");
+}
+
+TEST_F(TracesTest, WhatIsImportedLateIsKeptFromThenOnAndCanComeBack) {
+  Import(TraceOfRank(0));
+  const auto connection = service_.database().Connect();
+  const auto number = [&](const char* query) { return connection->Query(query)->Int(0, 0); };
+  const std::int64_t received = number("select received_us from traces");
+  ASSERT_GT(received, kStartUs + 401);
+  EXPECT_EQ(number("select min(kept_us) from trace_parts"), received) << "not from its own time";
+  ASSERT_TRUE(connection->Execute("delete from trace_parts"));
+  EXPECT_EQ(StatusOf(service_.Get(std::string(kMlpWindows) + "/1/kernels")), 404);
+  ASSERT_EQ(StatusOf(Import(TraceOfRank(0))), 201);
+  EXPECT_EQ(Get("/1/kernels")["total"], 2);
+  EXPECT_EQ(Get("/1")["spans"], 5);
+  EXPECT_EQ(Get("")["total"], 1);
+}
+
 TEST_F(TracesTest, TheRankComesFromWhatKnowsIt) {
   const std::string plain = TraceText(Events());
   EXPECT_EQ(ApiService::JsonOf(Import(plain, "?file=run_rank-12.json"))["traces"][0]["rank"], 12);
