@@ -131,6 +131,32 @@ Result<std::vector<std::string>> DecodeNames(std::string_view payload, std::int6
   return names;
 }
 
+Result<std::vector<SpanDetail>> DecodeDetails(std::string_view payload) {
+  const Result<Table> table = DecodeTable(payload, {.rows = kPartRows});
+  if (!table) return table.error();
+  if (table->columns.size() != FieldsOf(SpanDetail{}).size()) {
+    return Invalid("a part of a trace: not a table of details");
+  }
+  std::vector<SpanDetail> details(table->rows);
+  for (std::size_t i = 0; i < details.size(); ++i) {
+    const auto at = [&](std::size_t column) { return table->columns[column].values[i]; };
+    const auto name = [&](std::size_t column) { return static_cast<std::uint32_t>(at(column)); };
+    details[i] = {.bytes = at(0),
+                  .occupancy = static_cast<std::int32_t>(at(1)),
+                  .grid = name(2),
+                  .block = name(3),
+                  .shapes = name(4),
+                  .types = name(5),
+                  .collective = name(6),
+                  .group = name(7),
+                  .in_elements = at(8),
+                  .out_elements = at(9),
+                  .group_size = at(10),
+                  .graph = at(11)};
+  }
+  return details;
+}
+
 Result<std::vector<TraceSpan>> DecodeSpans(std::string_view payload, std::uint16_t track) {
   const Result<Table> table = DecodeTable(payload, {.rows = kPartRows});
   if (!table) return table.error();

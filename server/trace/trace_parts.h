@@ -30,6 +30,9 @@ std::vector<TracePart> EncodeParts(const Trace& trace);
 // The names of one part, of which the first has the index part number x kPartNames.
 Result<std::vector<std::string>> DecodeNames(std::string_view payload, std::int64_t size);
 
+// The details of one part, of which the first has the index part number x kPartRows.
+Result<std::vector<SpanDetail>> DecodeDetails(std::string_view payload);
+
 // A text, such as the JSON of an answer.
 TracePart EncodeText(std::string part, std::string_view text);
 Result<std::string> DecodeText(std::string_view payload, std::int64_t size);

@@ -119,10 +119,21 @@ Result<SpanRequest> ReadRequest(Connection& connection, const PathParameters& pa
   return wanted;
 }
 
+Result<TraceDetails> DetailsOf(Connection& connection, const SpanRequest& wanted,
+                               const std::vector<TraceSpan>& spans) {
+  std::set<std::uint32_t> ids;
+  for (const TraceSpan& span : spans) {
+    if (span.detail != kNoDetail) ids.insert(span.detail);
+  }
+  return ReadDetails(connection, wanted.trace, ids);
+}
+
+// The names of spans, and those that their details need.
 Result<TraceNames> NamesOf(Connection& connection, const SpanRequest& wanted,
-                           const std::vector<TraceSpan>& spans) {
+                           const std::vector<TraceSpan>& spans, const TraceDetails& details) {
   std::set<std::uint32_t> ids;
   for (const TraceSpan& span : spans) ids.insert(span.name);
+  for (const auto& [id, detail] : details) AddNamesOf(detail, ids);
   return ReadNames(connection, wanted.trace, ids);
 }
 
@@ -162,7 +173,7 @@ Result<Reply> SearchSpans(const Api&, Connection& connection, const Request& req
   const auto found = none ? Result<FoundSpans>(FoundSpans{})
                           : FindSpans(connection, *wanted, from, kMostPartsRead);
   if (!found) return found.error();
-  const Result<TraceNames> names = NamesOf(connection, *wanted, found->spans);
+  const Result<TraceNames> names = NamesOf(connection, *wanted, found->spans, {});
   if (!names) return names.error();
   OrderedJson items = OrderedJson::array();
   for (const TraceSpan& span : found->spans) items.push_back(SpanJson(span, *names));
@@ -187,7 +198,9 @@ Result<Reply> ExportTrace(const Api&, Connection& connection, const Request& req
                                 "with from_ns and to_ns",
                                 kMostExported));
   }
-  const Result<TraceNames> names = NamesOf(connection, *wanted, found->spans);
+  const Result<TraceDetails> details = DetailsOf(connection, *wanted, found->spans);
+  if (!details) return details.error();
+  const Result<TraceNames> names = NamesOf(connection, *wanted, found->spans, *details);
   if (!names) return names.error();
   const auto tracks = LoadParts(connection, job->job_id, wanted->trace.row.window_id,
                                 wanted->trace.row.rank, "tracks");
@@ -196,7 +209,9 @@ Result<Reply> ExportTrace(const Api&, Connection& connection, const Request& req
                                     : DecodeText(tracks->front().payload, tracks->front().size);
   if (!text) return Internal(text.error().message);
   const Json track_rows = Json::parse(*text, nullptr, false);
-  auto packed = Gzip(ChromeTrace(found->spans, *names, track_rows, wanted->trace.row.rank));
+  const TraceRow& row = wanted->trace.row;
+  auto packed =
+      Gzip(ChromeTrace({found->spans, *names, *details, track_rows, row.summary, row.rank}));
   if (!packed) return Internal("the trace cannot be packed");
   Reply reply = JobReply(*job, std::move(*packed));
   reply.content_type = "application/gzip";

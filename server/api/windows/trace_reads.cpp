@@ -38,6 +38,26 @@ Result<TraceNames> ReadNames(Connection& connection, const NamedTrace& trace,
   return names;
 }
 
+Result<TraceDetails> ReadDetails(Connection& connection, const NamedTrace& trace,
+                                 const std::set<std::uint32_t>& wanted) {
+  std::set<std::int64_t> numbers;
+  for (const std::uint32_t id : wanted) numbers.insert(std::int64_t(id / kPartRows));
+  const std::vector<std::int64_t> list(numbers.begin(), numbers.end());
+  const auto parts = LoadNumbered(connection, trace.row, trace.job_id, "details", list);
+  if (!parts) return parts.error();
+  TraceDetails details;
+  for (const TracePartRow& part : *parts) {
+    const auto decoded = DecodeDetails(part.payload);
+    if (!decoded) return Internal(decoded.error().message);
+    for (std::size_t i = 0; i < decoded->size(); ++i) {
+      const auto id = static_cast<std::uint32_t>(part.number * std::int64_t{kPartRows}) +
+                      static_cast<std::uint32_t>(i);
+      if (wanted.contains(id)) details[id] = (*decoded)[i];
+    }
+  }
+  return details;
+}
+
 Result<std::set<std::uint32_t>> FindNames(Connection& connection, const NamedTrace& trace,
                                           const std::string& text) {
   const auto parts =

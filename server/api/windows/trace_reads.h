@@ -30,6 +30,11 @@ using TraceNames = std::map<std::uint32_t, std::string>;
 Result<TraceNames> ReadNames(Connection& connection, const NamedTrace& trace,
                              const std::set<std::uint32_t>& wanted);
 
+// Details by their index in the trace.
+using TraceDetails = std::map<std::uint32_t, SpanDetail>;
+Result<TraceDetails> ReadDetails(Connection& connection, const NamedTrace& trace,
+                                 const std::set<std::uint32_t>& wanted);
+
 // The names that hold a text, whatever its case.
 Result<std::set<std::uint32_t>> FindNames(Connection& connection, const NamedTrace& trace,
                                           const std::string& text);
