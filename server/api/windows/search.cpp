@@ -27,12 +27,15 @@ constexpr QueryParameter kExportQuery[] = {
     {"from_ns", QueryParameter::kInteger, 0, kLastNs},
     {"to_ns", QueryParameter::kInteger, 1, kLastNs},
 };
+constexpr std::string_view kTrueOrFalse[] = {"true", "false"};
 constexpr QueryParameter kSearchQuery[] = {
     kExportQuery[0],
     kExportQuery[1],
     kExportQuery[2],
     kExportQuery[3],
     {"q", QueryParameter::kText, 1, 200},
+    {"correlation", QueryParameter::kInteger, 1, 4'294'967'295},
+    {"arguments", QueryParameter::kWord, 0, 0, kTrueOrFalse},
     kCursorParameter,
     {"limit", QueryParameter::kInteger, 1, 5'000},
 };
@@ -45,6 +48,7 @@ struct SpanRequest {
   std::vector<std::int64_t> tracks;
   std::int64_t from_ns = 0, to_ns = kLastNs;
   std::optional<std::set<std::uint32_t>> names;  // none: every name
+  std::optional<std::int64_t> correlation = {};  // only a launch and its work
   std::size_t most = 500;
 };
 struct FoundSpans {
@@ -54,6 +58,7 @@ struct FoundSpans {
 
 bool IsWanted(const SpanRequest& wanted, const TraceSpan& span) {
   if (span.start_ns >= wanted.to_ns || span.end_ns() < wanted.from_ns) return false;
+  if (wanted.correlation && *wanted.correlation != span.correlation) return false;
   return !wanted.names || wanted.names->contains(span.name);
 }
 
@@ -137,14 +142,21 @@ Result<TraceNames> NamesOf(Connection& connection, const SpanRequest& wanted,
   return ReadNames(connection, wanted.trace, ids);
 }
 
-OrderedJson SpanJson(const TraceSpan& span, const TraceNames& names) {
+OrderedJson SpanJson(const TraceSpan& span, const TraceNames& names, const TraceDetails* details) {
   const auto name = names.find(span.name);
+  OrderedJson arguments;
+  if (details != nullptr) {
+    const auto detail = details->find(span.detail);
+    arguments =
+        detail == details->end() ? OrderedJson::object() : ArgumentsOf(detail->second, names);
+  }
   return {{"track", span.track},
           {"kind", ToText(span.kind)},
           {"name", name == names.end() ? "" : name->second},
           {"start_ns", span.start_ns},
           {"duration_ns", span.duration_ns},
-          {"correlation", span.correlation == 0 ? OrderedJson() : OrderedJson(span.correlation)}};
+          {"correlation", span.correlation == 0 ? OrderedJson() : OrderedJson(span.correlation)},
+          {"arguments", std::move(arguments)}};
 }
 
 Result<Reply> SearchSpans(const Api&, Connection& connection, const Request& request,
@@ -169,14 +181,21 @@ Result<Reply> SearchSpans(const Api&, Connection& connection, const Request& req
     if (!names) return names.error();
     wanted->names = std::move(*names);
   }
+  wanted->correlation = query.MaybeInt("correlation");
   const bool none = wanted->names && wanted->names->empty();
   const auto found = none ? Result<FoundSpans>(FoundSpans{})
                           : FindSpans(connection, *wanted, from, kMostPartsRead);
   if (!found) return found.error();
-  const Result<TraceNames> names = NamesOf(connection, *wanted, found->spans, {});
+  const bool whole = query.Text("arguments") == "true";
+  const auto details =
+      whole ? DetailsOf(connection, *wanted, found->spans) : Result<TraceDetails>(TraceDetails());
+  if (!details) return details.error();
+  const Result<TraceNames> names = NamesOf(connection, *wanted, found->spans, *details);
   if (!names) return names.error();
   OrderedJson items = OrderedJson::array();
-  for (const TraceSpan& span : found->spans) items.push_back(SpanJson(span, *names));
+  for (const TraceSpan& span : found->spans) {
+    items.push_back(SpanJson(span, *names, whole ? &*details : nullptr));
+  }
   return JobReply(*job, {{"items", std::move(items)}, {"next", NullIfEmpty(found->next)}});
 }
 

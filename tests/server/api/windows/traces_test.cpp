@@ -187,6 +187,14 @@ TEST_F(TracesTest, SpansAreFoundPageByPage) {
     cursor = page["next"].get<std::string>();
   }
   EXPECT_EQ(pages, all["items"]);
+  const Json joined = Get("/1/search?correlation=8&arguments=true")["items"];
+  ASSERT_EQ(joined.size(), 2u);
+  EXPECT_EQ(joined[0]["name"], "cudaLaunchKernel");
+  EXPECT_EQ(joined[0]["arguments"], Json::object());
+  EXPECT_EQ(joined[1]["name"], "sgemm");
+  const Json shaped = Get("/1/search?q=aten::mm&arguments=true")["items"];
+  EXPECT_EQ(shaped[0]["arguments"], (Json{{"Input Dims", {{2, 3}}}}));
+  EXPECT_EQ(Get("/1/search?q=aten::mm")["items"][0]["arguments"], nullptr) << "not asked for";
   ExpectProblem(service_.Get(std::string(kMlpWindows) + "/1/search?tracks=9"), 400, "bad-request",
                 "9 is no track");
 }
