@@ -67,6 +67,7 @@ void SpanBuilder::Count(std::string_view reason) {
 }
 
 void SpanBuilder::AddEvent(const TraceEvent& event) {
+  if (event.is_empty) return;
   ++trace_.events;
   if (event.phase == "X") return AddSpan(event);
   if (event.phase == "M") return AddMetadata(event);

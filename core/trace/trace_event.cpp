@@ -1,5 +1,6 @@
 #include "core/trace/trace_event.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -122,7 +123,12 @@ std::optional<std::int64_t> Inexact(std::string_view token, double factor) {
 
 Scan ReadEvent(JsonCursor& cursor, TraceEvent& event) {
   event = {};
-  return ReadMembers(cursor, event, false);
+  SkipSpace(cursor);
+  const char* const begin = cursor.at;
+  const Scan scan = ReadMembers(cursor, event, false);
+  if (scan != Scan::kOk) return scan;
+  event.is_empty = std::all_of(begin + 1, cursor.at - 1, IsJsonSpace);
+  return scan;
 }
 
 std::optional<std::int64_t> NanosecondsOf(std::string_view microseconds) {

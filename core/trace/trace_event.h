@@ -20,6 +20,7 @@ struct TraceEvent {
   std::string_view label;     // args.name, args.labels
   std::string_view step;      // TensorFlow, JAX and the cloud debugger: the number of a step
   std::string_view epoch_us;  // of metadata, by the cloud debugger: the zero of all times
+  bool is_empty = false;      // {}, with which some lists of events end
 };
 
 // Reads one event, an object, in any order of its members. After kOk the cursor is behind it.

@@ -104,8 +104,12 @@ def test_a_logdir_of_jax_gives_one_window(service, tmp_path):
     run.mkdir(parents=True)
     (run / "host-1.xplane.pb").write_bytes(xplane())
     (run / "host-1.trace.json.gz").write_bytes(gzip.compress(trace_of(0).encode()))
+    (run / "perfetto_trace.json.gz").write_bytes(gzip.compress(trace_of(0).encode()))
+    (run / "host-1.memory_profile.json.gz").write_bytes(gzip.compress(b"{}"))
     done = import_files(service, tmp_path, "--job", "jax")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "perfetto_trace.json.gz: left out: the .xplane.pb beside it has the same" in done.stdout
+    assert "memory_profile.json.gz: left out: a profile of memory" in done.stdout
     (window,) = service.get("/api/v1/jobs/jax/windows")[1]["items"]
     assert (window["start_step"], window["num_steps"]) == (12, 1)
     (kernel,) = service.get("/api/v1/jobs/jax/windows/1/kernels")[1]["kernels"]

@@ -177,8 +177,14 @@ int Import(const Arguments& arguments, std::string_view) {
   const std::string job = arguments["--job"];
   if (Status name = CheckJobName(job); !name) return ReportUsageError(name.error().message);
   if (arguments.rest.empty()) return ReportUsageError("name a trace file or a folder with some");
-  const auto files = FindTraceFiles(arguments.rest);
+  auto files = FindTraceFiles(arguments.rest);
   if (!files) return ReportUsageError(files.error().message);
+  std::erase_if(*files, [](const TraceFile& file) {
+    if (file.left_out.empty()) return false;
+    PrintText(Format("{}: left out: {}\n", Printable(file.name), file.left_out));
+    return true;
+  });
+  if (files->empty()) return ReportUsageError("there is no trace in what was named");
   const auto largest = std::ranges::max_element(*files, {}, &TraceFile::bytes);
   options->request_limit =
       kRequestLimit +

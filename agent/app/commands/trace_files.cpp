@@ -26,20 +26,39 @@ bool LooksLikeTrace(const std::string& name) {
                              [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-// TensorFlow and JAX may write the same profile twice, side by side; this one has less of it.
-bool IsSecondForm(const fs::path& path) {
-  constexpr std::string_view kSecond = ".trace.json.gz", kFirst = ".xplane.pb";
-  std::string name = path.string();
-  if (!name.ends_with(kSecond)) return false;
-  name.replace(name.size() - kSecond.size(), kSecond.size(), kFirst);
+bool HasFile(const fs::path& folder, std::string_view ending) {
   std::error_code failed;
-  return fs::is_regular_file(name, failed);
+  const fs::directory_iterator files(folder, failed);
+  return !failed && std::ranges::any_of(files, [&](const fs::directory_entry& file) {
+    std::error_code unknown;
+    return file.path().string().ends_with(ending) && file.is_regular_file(unknown);
+  });
+}
+
+// TensorFlow and JAX write up to three forms of a profile side by side, and other files that are no
+// traces.
+std::string WhyLeftOut(const fs::path& path) {
+  constexpr std::string_view kJson = ".trace.json.gz", kXPlane = ".xplane.pb";
+  const std::string name = path.filename().string();
+  if (name.ends_with(".memory_profile.json.gz")) return "a profile of memory, and no trace";
+  std::error_code failed;
+  if (name.ends_with(kJson)) {
+    const auto stem = name.substr(0, name.size() - kJson.size());
+    const auto other = path.parent_path() / (stem + std::string(kXPlane));
+    if (fs::is_regular_file(other, failed)) return "the .xplane.pb beside it has the same and more";
+  }
+  if (name == "perfetto_trace.json.gz") {
+    for (const std::string_view first : {kXPlane, kJson}) {
+      if (HasFile(path.parent_path(), first)) return Format("the {} beside it has the same", first);
+    }
+  }
+  return "";
 }
 
 TraceFile FileAt(const fs::path& path) {
   std::error_code failed;
   const auto bytes = fs::file_size(path, failed);
-  return {path.string(), path.filename().string(), failed ? 0 : bytes};
+  return {path.string(), path.filename().string(), failed ? 0 : bytes, ""};
 }
 
 // Links are not followed: they may lead in a circle.
@@ -52,9 +71,11 @@ Result<std::vector<TraceFile>> FilesBelow(const std::string& folder) {
        entry.increment(failed)) {
     std::error_code unknown;
     const bool wanted = entry->is_regular_file(unknown) && !entry->is_symlink(unknown) &&
-                        LooksLikeTrace(entry->path().filename().string()) &&
-                        !IsSecondForm(entry->path());
-    if (wanted) files.push_back(FileAt(entry->path()));
+                        LooksLikeTrace(entry->path().filename().string());
+    if (wanted) {
+      files.push_back(FileAt(entry->path()));
+      files.back().left_out = WhyLeftOut(entry->path());
+    }
     if (files.size() > kMostFiles) {
       return Invalid(Format("{}: more than {} trace files", Printable(folder), kMostFiles));
     }

@@ -15,11 +15,12 @@ namespace stepscope {
 struct TraceFile {
   std::string path, name;  // the name is what follows the last slash
   std::uint64_t bytes = 0;
+  std::string left_out{};  // why a file of a folder is not sent; "" for one that is
 };
 
 // The files that these words name: files whatever they are called, and in folders, at any depth,
-// those that end like a trace. In the order of their names within a folder. Invalid names what is
-// not there, or a folder without any.
+// those that end like a trace; a profile that lies there in two forms is sent in one. In the order
+// of their names within a folder. Invalid names what is not there, or a folder without any.
 Result<std::vector<TraceFile>> FindTraceFiles(const std::vector<std::string>& words);
 
 // A trace file as it is sent.
