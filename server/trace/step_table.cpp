@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "server/trace/breakdown.h"
 #include "server/trace/trace_json.h"
 
 namespace stepscope {
@@ -70,6 +71,28 @@ std::vector<StepTableRow> ReadRows(const Json& object, const char* name) {
   return rows;
 }
 
+// One number has one source: whoever lays two windows side by side sees the steps of their
+// breakdowns.
+std::vector<double> WallsOf(const TraceLinks& links, std::size_t most) {
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> by_step;  // time, and rows
+  for (const DeviceBreakdown& device : MakeBreakdown(links)) {
+    for (const BreakdownRow& row : device.steps) {
+      auto& [ns, rows] = by_step[row.step];
+      ns += row.range.length_ns();
+      ++rows;
+    }
+  }
+  std::vector<double> walls;
+  for (const auto& [step, sum] : by_step) {
+    if (walls.size() < most) walls.push_back(SecondsOf(sum.first / sum.second));
+  }
+  const std::vector<TraceStep>& steps = links.trace().steps;
+  for (std::size_t i = 0; by_step.empty() && i < most; ++i) {
+    walls.push_back(SecondsOf(steps[i].end_ns - steps[i].start_ns));
+  }
+  return walls;
+}
+
 }  // namespace
 
 StepTable MakeStepTable(const TraceLinks& links) {
@@ -94,9 +117,7 @@ StepTable MakeStepTable(const TraceLinks& links) {
     const std::int64_t own_ns = std::max<std::int64_t>(span.duration_ns - inner_ns[i], 0);
     if (is_operator(i)) AddTime(span, own_ns, steps, operators);
   }
-  for (std::size_t i = 0; i < steps; ++i) {
-    table.walls.push_back(SecondsOf(trace.steps[i].end_ns - trace.steps[i].start_ns));
-  }
+  table.walls = WallsOf(links, steps);
   table.kernels = RowsOf(trace, kernels, steps);
   table.operators = RowsOf(trace, operators, steps);
   return table;

@@ -25,7 +25,7 @@ struct ComparedRow {
   std::optional<double> noise_s = {};
 };
 struct ComparedWindows {
-  ComparedRow step;                             // the length of a step of the host
+  ComparedRow step;                             // the length of a step, as in the breakdown
   std::vector<ComparedRow> kernels, operators;  // the largest difference first
 };
 

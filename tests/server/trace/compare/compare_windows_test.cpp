@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/trace/breakdown.h"
 #include "tests/support/trace/made_trace.h"
 
 namespace stepscope {
@@ -48,6 +49,31 @@ TEST(CompareWindows, OneStepTellsOfNoNoise) {
   EXPECT_EQ(compared.step.change, WindowChange::kUnsure);
   EXPECT_EQ(compared.kernels[0].change, WindowChange::kUnsure);
   EXPECT_FALSE(compared.kernels[0].noise_s);
+}
+
+TEST(StepTable, HasTheStepsOfTheBreakdown) {
+  const auto launch = [](double at, int id) {
+    return MadeEvent{
+        "cuda_runtime", "cudaLaunchKernel", "1", "1", at, 1, Format("\"correlation\": {}", id)};
+  };
+  const auto kernel = [](double at, double length, int id) {
+    return MadeEvent{
+        "kernel", "k", "0", "7", at, length, Format("\"correlation\": {}, \"device\": 0", id)};
+  };
+  const auto trace = Converted(
+      TraceText(std::vector<MadeEvent>{{"user_annotation", "ProfilerStep#1", "1", "1", 0, 10},
+                                       {"user_annotation", "ProfilerStep#2", "1", "1", 10, 10},
+                                       launch(5, 1),
+                                       launch(15, 2),
+                                       kernel(100, 200, 1),
+                                       kernel(310, 250, 2)}));
+  const StepTable table = MakeStepTable(TraceLinks(trace));
+  EXPECT_EQ(table.walls, (std::vector<double>{210e-6, 250e-6})) << "the host was ahead";
+  const auto devices = MakeBreakdown(TraceLinks(trace));
+  ASSERT_EQ(devices[0].steps.size(), table.walls.size());
+  for (std::size_t i = 0; i < table.walls.size(); ++i) {
+    EXPECT_DOUBLE_EQ(table.walls[i], double(devices[0].steps[i].range.length_ns()) / 1e9);
+  }
 }
 
 TEST(StepTable, HasTheOwnTimeOfOperatorsByStep) {
