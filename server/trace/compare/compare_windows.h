@@ -29,8 +29,10 @@ struct ComparedWindows {
   std::vector<ComparedRow> kernels, operators;  // the largest difference first
 };
 
-// A row is slower or faster where its difference is beyond the noise and beyond 1 % of what it was;
-// what is known of one step only is unsure.
+// A row is slower or faster where its difference is beyond 1 % of what it was, and beyond the noise
+// or such that every step of one window took longer than every one of the other (four steps each).
+// It is unsure where noise of more than 5 % hides a larger difference than 1 %, and where one step
+// only is known.
 ComparedWindows CompareWindows(const StepTable& before, const StepTable& after);
 // `most` rows of each list; the numbers of all of them stand beside.
 OrderedJson ToJson(const ComparedWindows& compared, std::size_t most);

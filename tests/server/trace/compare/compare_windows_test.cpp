@@ -34,13 +34,26 @@ TEST(CompareWindows, TellsWhatIsAddedGoneSlowerFasterAndTheSame) {
   EXPECT_EQ(Find(compared.kernels, "fast")->change, WindowChange::kFaster);
   EXPECT_EQ(Find(compared.kernels, "gone")->change, WindowChange::kGone);
   EXPECT_EQ(Find(compared.kernels, "new")->change, WindowChange::kAdded);
-  EXPECT_EQ(Find(compared.kernels, "noisy")->change, WindowChange::kSame);
+  EXPECT_EQ(Find(compared.kernels, "noisy")->change, WindowChange::kUnsure);
   EXPECT_GT(*Find(compared.kernels, "noisy")->noise_s, 0.01);
   EXPECT_EQ(Find(compared.kernels, "equal")->change, WindowChange::kSame) << "0.2 % is nothing";
   EXPECT_EQ(compared.kernels.front().name, "fast") << "the largest difference";
   const OrderedJson json = ToJson(compared, 2);
   EXPECT_EQ(json["kernels"]["rows"].size(), 2u);
-  EXPECT_EQ(json["kernels"]["counts"]["same"], 2);
+  EXPECT_EQ(json["kernels"]["counts"]["same"], 1);
+  EXPECT_EQ(json["kernels"]["counts"]["unsure"], 1);
+}
+
+TEST(CompareWindows, NoiseHidesAChangeAndProvesNone) {
+  const auto change = [](std::vector<double> before, std::vector<double> after) {
+    return CompareWindows({std::move(before), {}, {}}, {std::move(after), {}, {}}).step.change;
+  };
+  EXPECT_EQ(change({0.05, 0.45, 0.09}, {0.054, 0.053, 0.055}), WindowChange::kUnsure)
+      << "197 to 54 ms, with one step of 450";
+  EXPECT_EQ(change({0.09, 0.45, 0.09, 0.1}, {0.054, 0.053, 0.055, 0.054}), WindowChange::kFaster)
+      << "each of its steps is faster than each before";
+  EXPECT_EQ(change({0.100, 0.101, 0.102}, {0.102, 0.103, 0.103}), WindowChange::kSame)
+      << "noise of 2 % hides little";
 }
 
 TEST(CompareWindows, OneStepTellsOfNoNoise) {
