@@ -1,6 +1,7 @@
 #include "rules/diagnosis/window_evidence.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/text.h"
 
@@ -60,7 +61,6 @@ void Add(const WindowFacts& window, WindowFacts& sum) {
     mean(share);
   }
   sum.wall_s = wall;
-  sum.steps += window.steps;
 }
 
 // A window's time that is no wait for data, as parts of all of it.
@@ -97,6 +97,7 @@ WindowEvidence SumWindows(std::span<const WindowFacts> windows, double usual_ste
   WindowEvidence evidence;
   const bool devices = std::ranges::any_of(windows, &WindowFacts::of_device);
   evidence.sum.of_device = devices;
+  std::map<std::int64_t, std::int64_t> steps_of;  // by window
   for (const WindowFacts& window : windows) {
     if (window.of_device != devices) continue;
     if (std::string reason = WhyUnused(window, usual_step_s); !reason.empty()) {
@@ -105,6 +106,10 @@ WindowEvidence SumWindows(std::span<const WindowFacts> windows, double usual_ste
     }
     Add(WithoutProfiler(window, usual_step_s), evidence.sum);
     ++evidence.ranks;
+    // Ranks of a window went through the same steps.
+    std::int64_t& steps = steps_of[window.window];
+    evidence.sum.steps += std::max<std::int64_t>(window.steps - steps, 0);
+    steps = std::max(steps, window.steps);
     const bool known = std::ranges::find(evidence.windows, window.window) != evidence.windows.end();
     if (!known) evidence.windows.push_back(window.window);
   }

@@ -15,7 +15,7 @@
 namespace stepscope {
 
 struct WindowEvidence {
-  WindowFacts sum;  // of all windows and ranks that are used; `steps` of one rank each
+  WindowFacts sum;  // of all windows and ranks that are used; `steps` of a window once
   std::vector<std::int64_t> windows;
   std::size_t ranks = 0;            // ranks of windows, a rank of two windows twice
   std::vector<std::string> unused;  // why others are not used, a sentence each

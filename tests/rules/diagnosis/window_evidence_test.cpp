@@ -103,13 +103,17 @@ TEST(WindowEvidence, WaitsInCallsThatCopyGoWhereTheCopiesGo) {
 TEST(WindowEvidence, SaysWhatItRestsOn) {
   const auto evidence = SumWindows(std::vector{Launching(3, 0), Launching(3, 1)}, 0.1);
   EXPECT_EQ(SentenceOf(evidence),
-            "In 16 steps of window 3 the GPUs computed 50.0 % of the time, waited for launches "
+            "In 8 steps of window 3 the GPUs computed 50.0 % of the time, waited for launches "
             "37.5 %, idled in gaps of less than 10 us 12.5 %; 90 % of the kernels run for less "
             "than 10 us.");
   EXPECT_EQ(ToJson(evidence)["windows"], Json::array({"3"}));
   EXPECT_EQ(ToJson(evidence)["ranks"], 2);
   EXPECT_NEAR(evidence.LaunchBound(), 0.5, 1e-12);
   EXPECT_EQ(SentenceOf(WindowEvidence()), "");
+  WindowFacts later = Launching(4);
+  later.steps = 5;
+  const auto both = SumWindows(std::vector{Launching(3, 0), later, Launching(3, 1)}, 0.1);
+  EXPECT_EQ(both.sum.steps, 13) << "ranks of a window have the same steps";
 }
 
 TEST(WindowEvidence, StepsOfAnotherLengthAndHalfStepsAreNone) {
