@@ -13,11 +13,10 @@
 #include "server/api/http/find_job.h"
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
+#include "server/api/windows/judge_again.h"
 #include "server/api/windows/window_json.h"
 #include "server/edge/body_file.h"
 #include "server/store/access/audit.h"
-#include "server/store/fleet/job_hours.h"
-#include "server/store/rules/rule_tasks.h"
 #include "server/trace/answers/answers.h"
 #include "server/trace/evidence.h"
 
@@ -183,13 +182,6 @@ Result<Reply> AnswerStored(const Api& api, Connection& connection, const JobRow&
   reply.headers.emplace_back("Location",
                              Format("/api/v1/jobs/{}/windows/{}", job.name, stored.window_id));
   return reply;
-}
-
-// The rules of a job that has ended have said their last without this trace.
-Status JudgeAgain(Connection& connection, const JobRow& job) {
-  if (!job.ended_us) return {};
-  const Status due = JudgeOnceMore(connection, job.job_id);
-  return due ? UnsettleJobHours(connection, job.job_id) : due;
 }
 
 // Bytes that the job has are not what was asked for where they are of another window or rank.

@@ -9,6 +9,7 @@
 #include "server/api/http/page.h"
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
+#include "server/api/windows/judge_again.h"
 #include "server/api/windows/window_json.h"
 #include "server/evaluate/step_pulse.h"
 #include "server/store/annotations/span_blocks.h"
@@ -167,6 +168,7 @@ Result<Reply> DeleteOneWindow(const Api& api, Connection& connection, const Requ
   }
   const Status deleted = DeleteWindow(connection, job->job_id, window->window_id);
   if (!deleted) return deleted.error();
+  if (const Status due = JudgeAgain(connection, *job); !due) return due.error();
   return Reply{.status = 204, .content_type = "", .body = "", .headers = {}};
 }
 

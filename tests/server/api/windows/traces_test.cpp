@@ -336,6 +336,9 @@ TEST_F(TracesTest, AJobThatEndedIsJudgedOnceMore) {
   ASSERT_TRUE(connection->Execute("update jobs set status = 'Completed', ended_us = 5"));
   ASSERT_EQ(StatusOf(Import(TraceOfRank(1))), 201);
   EXPECT_GT(due(), 0);
+  ASSERT_TRUE(connection->Execute("update rule_tasks set state = 'done', due_us = null"));
+  ASSERT_EQ(StatusOf(service_.Ask("DELETE", std::string(kMlpWindows) + "/2")), 204);
+  EXPECT_GT(due(), 0) << "the diagnosis rests on a window that is gone";
 }
 
 TEST_F(TracesTest, AWindowIsDeleted) {
