@@ -76,27 +76,41 @@ PartRanges DeviceParts(const TraceLinks& links, const HostWaits& waits,
   return ranges;
 }
 
-// The bounds of the steps on a device.
+// How early work of a kind tells of a step's begin: batches are copied and weights are gathered
+// ahead, beside the computing of the step before.
+int Rank(SpanKind kind) {
+  return kind == SpanKind::kKernel ? 0 : kind == SpanKind::kCommunication ? 1 : 2;
+}
+
+// The bounds of the steps on a device: from the first kernel of each that computes.
 std::vector<BreakdownRow> StepRows(const Trace& trace, const std::vector<std::uint32_t>& work,
                                    const PartRanges& ranges) {
   struct Seen {
-    std::int64_t first_ns = INT64_MAX, last_ns = 0;
+    std::array<std::int64_t, 3> first_ns{INT64_MAX, INT64_MAX, INT64_MAX};
+    std::int64_t last_ns = 0;
+    std::int64_t Begin() const {
+      return *std::ranges::find_if(first_ns, [](std::int64_t ns) { return ns != INT64_MAX; });
+    }
   };
   std::map<std::int32_t, Seen> seen;
   for (const std::uint32_t i : work) {
     const TraceSpan& span = trace.spans[i];
     if (span.step == kNoStep) continue;
     Seen& step = seen[span.step];
-    step.first_ns = std::min(step.first_ns, span.start_ns);
+    std::int64_t& first_ns = step.first_ns[static_cast<std::size_t>(Rank(span.kind))];
+    first_ns = std::min(first_ns, span.start_ns);
     step.last_ns = std::max(step.last_ns, span.end_ns());
   }
   std::vector<BreakdownRow> rows;
   for (auto step = seen.begin(); step != seen.end(); ++step) {
     const auto next = std::next(step);
-    const std::int64_t end = next == seen.end() ? step->second.last_ns : next->second.first_ns;
-    if (end <= step->second.first_ns) continue;
+    // No other step is mixed with the first: it has all that was launched in it.
+    const std::int64_t begin =
+        step == seen.begin() ? std::ranges::min(step->second.first_ns) : step->second.Begin();
+    const std::int64_t end = next == seen.end() ? step->second.last_ns : next->second.Begin();
+    if (end <= begin) continue;
     const auto number = trace.steps[static_cast<std::size_t>(step->first)].number;
-    rows.push_back(ranges.Row(number, {step->second.first_ns, end}));
+    rows.push_back(ranges.Row(number, {begin, end}));
   }
   return rows;
 }

@@ -39,8 +39,9 @@ struct BreakdownRow {
 };
 
 // A device, or the host where the trace has no work of any device. A step of a device lasts from
-// the first work that was launched in it to the first that was launched in the next one, so that
-// steps lie side by side however far the host is ahead.
+// the first kernel that was launched in it and computes to that of the next one, so that steps lie
+// side by side however far the host is ahead, and what it copies ahead; the first one begins with
+// its first work.
 struct DeviceBreakdown {
   std::int64_t device = -1;  // -1: the host: what operators computed, the rest is idle
   BreakdownRow total;

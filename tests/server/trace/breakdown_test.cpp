@@ -128,6 +128,27 @@ TEST(Breakdown, StepsLieSideBySideThoughTheHostIsAhead) {
   ExpectWhole(device.steps[1]);
 }
 
+// The batch of the next step is copied, and weights of it gathered, while this one computes.
+TEST(Breakdown, WhatRunsAheadBeginsNoStep) {
+  const Trace trace = Converted({
+      {"user_annotation", "ProfilerStep#4", "1", "1", 0, 10},
+      {"user_annotation", "ProfilerStep#5", "1", "1", 10, 10},
+      Launch(5, 1),
+      Kernel("a", 100, 50, 1),
+      Launch(11, 2),
+      {"gpu_memcpy", "Memcpy HtoD", "0", "9", 110, 10, "\"correlation\": 2, \"device\": 0"},
+      Launch(12, 3),
+      Kernel("ncclDevKernel_AllGather", 130, 10, 3, "13"),
+      Launch(15, 4),
+      Kernel("a", 160, 40, 4),
+  });
+  const DeviceBreakdown device = MakeBreakdown(TraceLinks(trace))[0];
+  ASSERT_EQ(device.steps.size(), 2);
+  EXPECT_EQ(device.steps[0].range.length_ns(), 60'000);
+  EXPECT_EQ(Us(device.steps[0], TimePart::kComputing), 50);
+  EXPECT_EQ(device.steps[1].range.length_ns(), 40'000);
+}
+
 TEST(Breakdown, OfATrainingOnTheCpuIsOfTheHost) {
   const Trace trace = Converted({
       {"user_annotation", "ProfilerStep#0", "1", "1", 0, 100},
