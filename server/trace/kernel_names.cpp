@@ -15,15 +15,15 @@ struct NameRow {
   std::string_view part, meaning;
 };
 constexpr NameRow kPrecisions[] = {
-    {"e4m3", "FP8"},     {"e5m2", "FP8"},      {"fp8", "FP8"},        {"float8", "FP8"},
-    {"bf16", "BF16"},    {"bfloat16", "BF16"}, {"fp16", "FP16"},      {"float16", "FP16"},
-    {" half ", "FP16"},  {"__half", "FP16"},   {"f16f16", "FP16"},    {"_f16_", "FP16"},
-    {"hgemm", "FP16"},   {"h884", "FP16"},     {"h1688", "FP16"},     {"h16816", "FP16"},
-    {"fp16_s", "FP16"},  {"tf32", "TF32"},     {"s1688gemm", "TF32"}, {"int8", "INT8"},
-    {"i8i8", "INT8"},    {"imma", "INT8"},     {"i8816", "INT8"},     {" double ", "FP64"},
-    {"dgemm", "FP64"},   {"f64f64", "FP64"},   {"sgemm", "FP32"},     {"f32f32", "FP32"},
-    {" float ", "FP32"}, {"scudnn", "FP32"},   {"_f32_", "FP32"},     {" int ", "INT32"},
-    {" long ", "INT32"},
+    {"e4m3", "FP8"},      {"e5m2", "FP8"},      {"fp8", "FP8"},         {"float8", "FP8"},
+    {"bf16", "BF16"},     {"bfloat16", "BF16"}, {"fp16", "FP16"},       {"float16", "FP16"},
+    {" half ", "FP16"},   {"__half", "FP16"},   {"c10::half ", "FP16"}, {"f16f16", "FP16"},
+    {"_f16_", "FP16"},    {"hgemm", "FP16"},    {"h884", "FP16"},       {"h1688", "FP16"},
+    {"h16816", "FP16"},   {"fp16_s", "FP16"},   {"tf32", "TF32"},       {"s1688gemm", "TF32"},
+    {"int8", "INT8"},     {"i8i8", "INT8"},     {"imma", "INT8"},       {"i8816", "INT8"},
+    {" double ", "FP64"}, {"dgemm", "FP64"},    {"f64f64", "FP64"},     {"sgemm", "FP32"},
+    {"f32f32", "FP32"},   {" float ", "FP32"},  {"scudnn", "FP32"},     {"_f32_", "FP32"},
+    {" int ", "INT32"},   {" long ", "INT32"},
 };
 constexpr NameRow kFamilies[] = {
     {"flash", "attention"},
@@ -92,10 +92,63 @@ std::string_view FirstIn(const std::string& words, const Rows& rows) {
   return "";
 }
 
+// The place behind the parenthesis that closes the one at `at`.
+std::size_t BehindList(std::string_view name, std::size_t at) {
+  int depth = 0;
+  for (; at < name.size(); ++at) {
+    depth += name[at] == '(' ? 1 : name[at] == ')' ? -1 : 0;
+    if (depth == 0) return at + 1;
+  }
+  return name.size();
+}
+
+// A parameter of a function says nothing of its element type but as a pointer: factors are doubles
+// and sizes are integers in functions of any type.
+void AppendPointers(std::string_view list, std::string& to) {
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(','));
+    if (one.find('*') != std::string_view::npos) to.append(one) += ' ';
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+  }
+}
+
+// A name in two parts: without lists of parameters, but for those of lambdas, which are what the
+// function is applied to; and the pointers in these lists.
+struct NameParts {
+  std::string types, pointers;
+};
+NameParts PartsOf(std::string_view name) {
+  constexpr std::string_view kNoList = "(anonymous namespace)", kLambda = "lambda";
+  NameParts parts;
+  for (std::size_t at = 0; at < name.size();) {
+    const bool list = name[at] == '(' && !name.substr(at).starts_with(kNoList) &&
+                      !name.substr(0, at).ends_with(kLambda);
+    if (!list) {
+      parts.types += name[at++];
+      continue;
+    }
+    const std::size_t behind = BehindList(name, at);
+    AppendPointers(name.substr(at, behind - at), parts.pointers);
+    parts.types += ' ';
+    at = behind;
+  }
+  return parts;
+}
+
+// Of several types the first decides: what comes behind it are those of sums and factors.
+std::string_view PrecisionIn(const std::string& words) {
+  const std::string_view found = FirstIn(words, kPrecisions);
+  const std::size_t doubles = words.find(" double ");
+  if (found != "FP64" || doubles == std::string::npos) return found;
+  return words.find(" float ") < doubles ? "FP32" : found;
+}
+
 }  // namespace
 
 std::string_view PrecisionOf(std::string_view kernel) {
-  return FirstIn(Words(kernel), kPrecisions);
+  const NameParts parts = PartsOf(kernel);
+  const std::string_view by_types = PrecisionIn(Words(parts.types));
+  return by_types.empty() ? PrecisionIn(Words(parts.pointers)) : by_types;
 }
 
 std::string_view FamilyOf(std::string_view kernel) {

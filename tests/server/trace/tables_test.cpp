@@ -89,6 +89,21 @@ TEST(KernelNames, TellWhatTheyComputeWith) {
   EXPECT_EQ(PrecisionOf("volta_sgemm_128x64_nn"), "FP32");
   EXPECT_EQ(PrecisionOf("cutlass_e4m3_e5m2_gemm"), "FP8");
   EXPECT_EQ(PrecisionOf("mystery"), "");
+  EXPECT_EQ(PrecisionOf("void at::native::(anonymous namespace)::unrolled_elementwise_kernel<3, "
+                        "at::native::(anonymous namespace)::batch_norm_update_stats_and_invert("
+                        "at::Tensor const&, double, double, long)::{lambda()#1}::operator()() "
+                        "const::{lambda(float, float)#1}, std::array<char*, 7ul> >(int, "
+                        "std::array<char*, 7ul>)"),
+            "FP32")
+      << "factors are doubles in functions of any type";
+  EXPECT_EQ(PrecisionOf("void batch_norm_backward_kernel<c10::Half, float, float, int>(double)"),
+            "FP16");
+  EXPECT_EQ(PrecisionOf("void at::native::elementwise_kernel<4, CUDAFunctor_add<double> >(int)"),
+            "FP64");
+  EXPECT_EQ(PrecisionOf("void scale(float const*, float*, double, int)"), "FP32");
+  EXPECT_EQ(PrecisionOf("void scale(double*, float)"), "FP64");
+  EXPECT_EQ(PrecisionOf("void fill(char*, double, int)"), "");
+  EXPECT_EQ(PrecisionOf("void broken(float*, (double"), "FP32");
   EXPECT_EQ(PrecisionOf("pointwise_interior"), "");
   EXPECT_TRUE(UsesTensorCores("sm90_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32"));
   EXPECT_FALSE(UsesTensorCores("volta_sgemm_128x64_nn"));
