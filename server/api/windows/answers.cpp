@@ -66,10 +66,10 @@ void Choose(const Query& query, std::string_view list, OrderedJson& answer) {
   const auto found = answer.find(std::string(list));
   if (list.empty() || found == answer.end()) return;
   OrderedJson rows = std::move(*found);
-  const std::string wanted = query.Text("q");
+  const std::string wanted = LowerText(query.Text("q"));
   std::vector<OrderedJson> chosen;
   for (OrderedJson& row : rows) {
-    if (wanted.empty() || TextOf(row, "name").find(wanted) != std::string::npos) {
+    if (wanted.empty() || LowerText(TextOf(row, "name")).find(wanted) != std::string::npos) {
       chosen.push_back(std::move(row));
     }
   }

@@ -7,16 +7,12 @@
 #include "server/trace/trace_parts.h"
 
 namespace stepscope {
-namespace {
-
-std::string Lower(std::string_view text) {
+std::string LowerText(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return lower;
 }
-
-}  // namespace
 
 Result<TraceNames> ReadNames(Connection& connection, const NamedTrace& trace,
                              const std::set<std::uint32_t>& wanted) {
@@ -63,13 +59,13 @@ Result<std::set<std::uint32_t>> FindNames(Connection& connection, const NamedTra
   const auto parts =
       LoadParts(connection, trace.job_id, trace.row.window_id, trace.row.rank, "names");
   if (!parts) return parts.error();
-  const std::string lower = Lower(text);
+  const std::string lower = LowerText(text);
   std::set<std::uint32_t> found;
   for (const TracePartRow& part : *parts) {
     const auto decoded = DecodeNames(part.payload, part.size);
     if (!decoded) return Internal(decoded.error().message);
     for (std::size_t i = 0; i < decoded->size(); ++i) {
-      if (Lower((*decoded)[i]).find(lower) == std::string::npos) continue;
+      if (LowerText((*decoded)[i]).find(lower) == std::string::npos) continue;
       found.insert(static_cast<std::uint32_t>(part.number * std::int64_t{kPartNames}) +
                    static_cast<std::uint32_t>(i));
     }

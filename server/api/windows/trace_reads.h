@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/trace/trace.h"
@@ -24,6 +25,9 @@ struct NamedTrace {
   std::int64_t job_id = 0;
   TraceRow row;
 };
+
+// In lower case, as texts are looked for whatever their case.
+std::string LowerText(std::string_view text);
 
 // Names by their index in the trace; "" for one that is not there.
 using TraceNames = std::map<std::uint32_t, std::string>;
