@@ -16,13 +16,21 @@ struct CopySums {
 };
 using CopiesByName = std::map<std::uint32_t, CopySums>;
 
+// AMD's profiler has the size at the call that copies, not at the copy.
+std::int64_t BytesOf(const TraceLinks& links, const TraceSpan& copy) {
+  const Trace& trace = links.trace();
+  const std::int64_t own = trace.details[copy.detail].bytes;
+  const std::uint32_t launch = own < 0 ? links.LaunchOf(copy) : TraceLinks::kNone;
+  return launch == TraceLinks::kNone ? own : trace.details[trace.spans[launch].detail].bytes;
+}
+
 void AddCopy(const TraceLinks& links, const TraceSpan& span, CopySums& sums) {
   const Trace& trace = links.trace();
   CopyRow& row = sums.row;
   ++row.calls;
   row.sets = span.kind == SpanKind::kSet;
   row.total_ns += span.duration_ns;
-  const std::int64_t bytes = trace.details[span.detail].bytes;
+  const std::int64_t bytes = BytesOf(links, span);
   if (bytes >= 0) {
     row.bytes = std::max<std::int64_t>(row.bytes, 0) + bytes;
     row.sized_ns += span.duration_ns;
@@ -61,9 +69,20 @@ std::string_view Known(std::string_view text, std::initializer_list<std::string_
 std::string_view DirectionOf(std::string_view copy) {
   const std::string_view known = Known(copy, {"HtoD", "DtoH", "DtoD", "PtoP", "HtoH"});
   if (!known.empty()) return known;
-  constexpr std::pair<std::string_view, std::string_view> kXla[] = {
-      {"H2D", "HtoD"}, {"D2H", "DtoH"}, {"D2D", "DtoD"}, {"P2P", "PtoP"}, {"H2H", "HtoH"}};
-  for (const auto& [given, direction] : kXla) {
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"H2D", "HtoD"},
+      {"D2H", "DtoH"},
+      {"D2D", "DtoD"},
+      {"P2P", "PtoP"},
+      {"H2H", "HtoH"},  // XLA
+      {"HostToDevice", "HtoD"},
+      {"DeviceToHost", "DtoH"},
+      {"DeviceToDevice", "DtoD"},  // AMD
+      {"HOST_TO_DEVICE", "HtoD"},
+      {"DEVICE_TO_HOST", "DtoH"},
+      {"DEVICE_TO_DEVICE", "DtoD"},
+  };
+  for (const auto& [given, direction] : kOthers) {
     if (copy.find(given) != std::string_view::npos) return direction;
   }
   return "";

@@ -78,6 +78,17 @@ TEST(Copies, HaveBytesRatesAndWhatIsHidden) {
   EXPECT_EQ(json["copies"][1]["direction"], "set");
 }
 
+TEST(Copies, OfAmdHaveTheirSizeAtTheCall) {
+  const Trace trace = Converted({
+      {"hip_runtime", "hipMemcpyWithStream", "1", "1", 10, 5, "\"correlation\": 4, \"size\": 8192"},
+      {"gpu_memcpy", "CopyHostToDevice", "2", "0", 20, 10, "\"correlation\": 4, \"device\": 2"},
+  });
+  const auto rows = MakeCopyTable(TraceLinks(trace));
+  ASSERT_EQ(rows.size(), 1);
+  EXPECT_EQ(rows[0].bytes, 8192);
+  EXPECT_EQ(ToJson(rows)["copies"][0]["direction"], "HtoD");
+}
+
 TEST(Communication, HasBytesBusRateAndWhatIsExposed) {
   const std::string args =
       "\"Collective name\": \"allreduce\", \"In msg nelems\": 1000, \"Out msg nelems\": 1000, "
