@@ -135,18 +135,33 @@ void FindSteps(Trace& trace) {
 
 void AssignSteps(Trace& trace) {
   if (trace.steps.empty()) return;
-  std::unordered_map<std::uint32_t, std::int32_t> step_of_launch;
+  // The first launch with a number, and whether launches of several processes have it: then nothing
+  // says whose work it is.
+  struct Launch {
+    std::uint16_t track = 0;
+    std::int32_t step = kNoStep;
+    bool of_several = false;
+  };
+  std::unordered_map<std::uint32_t, Launch> launches;
   for (TraceSpan& span : trace.spans) {
     if (trace.tracks[span.track].on_device) continue;
     span.step = StepAt(trace.steps, span.start_ns);
-    const bool joins = span.kind == SpanKind::kLaunch && span.correlation != 0;
-    if (joins) step_of_launch[span.correlation] = span.step;
+    if (span.kind != SpanKind::kLaunch || span.correlation == 0) continue;
+    const auto [known, fresh] = launches.emplace(span.correlation, Launch{span.track, span.step});
+    Launch& launch = known->second;
+    const bool same = fresh || launch.track == span.track ||
+                      trace.tracks[launch.track].process == trace.tracks[span.track].process;
+    launch.of_several = launch.of_several || !same;
   }
   const DeviceSteps on_devices(trace);
   for (TraceSpan& span : trace.spans) {
     if (!IsDeviceWork(span.kind)) continue;
-    const auto launch = step_of_launch.find(span.correlation);
-    span.step = launch == step_of_launch.end() ? on_devices.StepOf(span) : launch->second;
+    const auto launch = launches.find(span.correlation);
+    if (launch == launches.end()) {
+      span.step = on_devices.StepOf(span);
+    } else if (!launch->second.of_several) {
+      span.step = launch->second.step;
+    }
   }
 }
 

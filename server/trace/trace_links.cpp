@@ -9,6 +9,19 @@ TraceLinks::TraceLinks(const Trace& trace) : trace_(trace), parents_(trace.spans
   CollectDevices();
 }
 
+// The first span with a number counts, as long as all with it are of one process.
+void TraceLinks::Add(ById& known, std::uint32_t id, std::uint32_t span) const {
+  if (id == 0) return;
+  const auto [first, fresh] = known.emplace(id, span);
+  if (fresh || first->second == kNone) return;
+  const auto process = [this](std::uint32_t i) -> const std::string& {
+    return trace_.tracks[trace_.spans[i].track].process;
+  };
+  const bool same = trace_.spans[first->second].track == trace_.spans[span].track ||
+                    process(first->second) == process(span);
+  if (!same) first->second = kNone;
+}
+
 // Spans of a track are in the order of their starts, the outer ones first: a stack of the open
 // operators has the parent on top.
 void TraceLinks::LinkThreads() {
@@ -23,10 +36,10 @@ void TraceLinks::LinkThreads() {
     while (!open.empty() && trace_.spans[open.back()].end_ns() <= span.start_ns) open.pop_back();
     if (!open.empty()) parents_[i] = open.back();
     if (launch) {
-      if (span.correlation != 0) launches_.emplace(span.correlation, i);
+      Add(launches_, span.correlation, i);
       continue;
     }
-    if (span.external != 0) operators_.emplace(span.external, i);
+    Add(operators_, span.external, i);
     open.push_back(i);
   }
 }
@@ -56,7 +69,7 @@ std::uint32_t TraceLinks::LaunchOf(const TraceSpan& work) const {
 std::uint32_t TraceLinks::OperatorOf(const TraceSpan& work) const {
   if (work.external != 0 && work.external != work.correlation) {
     const auto found = operators_.find(work.external);
-    if (found != operators_.end()) return found->second;
+    if (found != operators_.end() && found->second != kNone) return found->second;
   }
   const std::uint32_t launch = LaunchOf(work);
   return launch == kNone ? kNone : parents_[launch];

@@ -13,7 +13,9 @@ namespace stepscope {
 //
 // A launch and its device work share a correlation; one launch of a graph has much work. Device
 // work and its operator share an external id, unless that is the correlation or names no operator:
-// then it is the deepest operator around the launch (files of before 2024, AMD).
+// then it is the deepest operator around the launch (files of before 2024, AMD). Numbers that
+// several processes of a file use for spans of their own join nothing: whose work it is, nothing
+// says.
 class TraceLinks {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -35,12 +37,14 @@ class TraceLinks {
   const std::vector<DeviceWork>& devices() const { return devices_; }
 
  private:
+  using ById = std::unordered_map<std::uint32_t, std::uint32_t>;
   void LinkThreads();
+  void Add(ById& known, std::uint32_t id, std::uint32_t span) const;
   void CollectDevices();
 
   const Trace& trace_;
   std::vector<std::uint32_t> parents_;
-  std::unordered_map<std::uint32_t, std::uint32_t> launches_, operators_;  // by correlation, by id
+  ById launches_, operators_;  // by correlation, by id; kNone: of several processes
   std::vector<DeviceWork> devices_;
 };
 

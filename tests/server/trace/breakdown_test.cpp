@@ -192,5 +192,24 @@ TEST(Breakdown, SaysThatTheWorkOfTheDeviceWasNotRecorded) {
   EXPECT_FALSE(MakeWhatIf(links).unknown.empty());
 }
 
+TEST(TraceLinks, NumbersOfTwoProcessesJoinNothing) {
+  const Trace trace = Converted({
+      {"user_annotation", "ProfilerStep#0", "1", "1", 0, 100},
+      {"cuda_runtime", "cudaLaunchKernel", "1", "1", 10, 2, "\"correlation\": 1"},
+      {"cuda_runtime", "cudaLaunchKernel", "2", "1", 110, 2, "\"correlation\": 1"},
+      {"cuda_runtime", "cudaLaunchKernel", "1", "1", 20, 2, "\"correlation\": 2"},
+      {"cuda_driver", "cuLaunchKernel", "1", "3", 21, 1, "\"correlation\": 2"},
+      Kernel("unknown", 120, 10, 1),
+      Kernel("known", 140, 10, 2),
+  });
+  const TraceLinks links(trace);
+  for (const TraceSpan& span : trace.spans) {
+    if (!IsDeviceWork(span.kind)) continue;
+    const bool known = trace.NameOf(span) == "known";
+    EXPECT_EQ(links.LaunchOf(span) != TraceLinks::kNone, known);
+    EXPECT_EQ(span.step, known ? 0 : kNoStep);
+  }
+}
+
 }  // namespace
 }  // namespace stepscope
