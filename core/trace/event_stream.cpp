@@ -104,6 +104,7 @@ Scan EventStream::Attempt(const Read& read) {
 
 void EventStream::ReadAll() {
   ReadFile();
+  NoteWhatFollows();
   // A packed file that breaks off ends within an event, too: that is one fault.
   const bool counted = faults_.contains(source_.fault());
   if (!source_.fault().empty() && !counted) Count(source_.fault());
@@ -118,7 +119,7 @@ void EventStream::ReadFile() {
   if (first != Scan::kOk) return Count("empty");
   if (*cursor_.at == '[') {
     ++cursor_.at;
-    ReadEvents();
+    whole_ = ReadEvents();
     return;
   }
   if (*cursor_.at != '{') return Count("not_json");
@@ -131,6 +132,16 @@ void EventStream::ReadFile() {
   }
 }
 
+// A second document, or whatever stands behind the end of the first, is not read.
+void EventStream::NoteWhatFollows() {
+  if (!whole_) return;
+  const Scan more = Attempt([this] {
+    SkipSeparators(cursor_);
+    return cursor_.empty() ? Scan::kMore : Scan::kOk;
+  });
+  if (more == Scan::kOk) Count("more_behind_the_end");
+}
+
 // False at the end of the file.
 bool EventStream::ReadOneMember(std::string_view& key, bool& events_follow) {
   std::string_view raw;
@@ -139,7 +150,7 @@ bool EventStream::ReadOneMember(std::string_view& key, bool& events_follow) {
     SkipSeparators(cursor_);
     if (cursor_.empty()) return Scan::kMore;
     closed = *cursor_.at == '}';
-    if (closed) return Scan::kOk;
+    if (closed) return ++cursor_.at, Scan::kOk;
     if (const Scan read = ReadText(cursor_, key); read != Scan::kOk) return read;
     if (const Scan read = Expect(cursor_, ':'); read != Scan::kOk) return read;
     SkipSpace(cursor_);
@@ -149,6 +160,7 @@ bool EventStream::ReadOneMember(std::string_view& key, bool& events_follow) {
   });
   if (scan == Scan::kOk) {
     if (!closed && !events_follow) sink_.member(key, raw);
+    whole_ = closed;
     return !closed;
   }
   if (scan == Scan::kMore && ended_) return Count("truncated"), false;

@@ -31,6 +31,7 @@ class EventStream {
  private:
   bool Refill();
   void ReadFile();
+  void NoteWhatFollows();
   bool ReadEvents();
   bool ReadOneEvent();
   bool ReadOneMember(std::string_view& key, bool& events_follow);
@@ -48,6 +49,7 @@ class EventStream {
   JsonCursor cursor_;
   bool ended_ = false;   // the source has nothing more
   bool closed_ = false;  // the array of events is over
+  bool whole_ = false;   // the document is
   std::uint64_t bytes_ = 0;
 };
 
