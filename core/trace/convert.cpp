@@ -21,7 +21,7 @@ Trace ConvertTrace(ReadBytes read, const TraceLimits& limits) {
          [&](std::string_view key, std::string_view raw) { builder.AddMember(key, raw); }},
         trace.faults);
     stream.ReadAll();
-    builder.NameTracks();
+    builder.Finish();
     trace.bytes = xplane ? file.taken_bytes() : stream.bytes();
     if (xplane && !file.fault().empty()) ++trace.faults[file.fault()];
   }

@@ -7,10 +7,10 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kLongestNs = 86'400'000'000'000;    // a day: what is longer is no duration
-constexpr std::int64_t kLatestUs = 9'000'000'000'000'000;  // the year 2255
+constexpr std::int64_t kLongestNs = 86'400'000'000'000;  // a day: what is longer is no duration
 constexpr std::uint32_t kMostNumber = 0xffffffff;
 constexpr std::int8_t kNotAsked = -1;
+constexpr std::size_t kMostOpen = 65'536;  // spans of all threads that have begun
 
 std::uint32_t SmallNumberOf(std::string_view token) {
   const auto number = token.empty() ? std::nullopt : IntegerOf(token);
@@ -19,33 +19,6 @@ std::uint32_t SmallNumberOf(std::string_view token) {
 
 std::int64_t NumberOr(std::string_view token, std::int64_t otherwise) {
   return token.empty() ? otherwise : IntegerOf(token).value_or(otherwise);
-}
-
-// The value of a member of an object as it stands; "" when there is none. For small objects.
-std::string_view MemberOf(std::string_view object, std::string_view wanted) {
-  JsonCursor cursor{object.data(), object.data() + object.size()};
-  if (Expect(cursor, '{') != Scan::kOk) return {};
-  for (;;) {
-    SkipSpace(cursor);
-    if (cursor.empty() || *cursor.at == '}') return {};
-    if (*cursor.at == ',') {
-      ++cursor.at;
-      continue;
-    }
-    std::string_view key, raw;
-    if (ReadText(cursor, key) != Scan::kOk || Expect(cursor, ':') != Scan::kOk) return {};
-    if (SkipValue(cursor, raw) != Scan::kOk) return {};
-    if (key == wanted) return raw;
-  }
-}
-
-std::string TextIn(std::string_view raw) {
-  if (raw.size() >= 2 && raw.front() == '"') raw = raw.substr(1, raw.size() - 2);
-  return Unescape(raw, 256);
-}
-
-bool IsTrue(std::string_view raw) {
-  return raw == "1" || raw == "true";
 }
 
 // An occupancy in percent, in hundredths of it.
@@ -70,6 +43,8 @@ void SpanBuilder::AddEvent(const TraceEvent& event) {
   if (event.is_empty) return;
   ++trace_.events;
   if (event.phase == "X") return AddSpan(event);
+  if (event.phase == "B") return Begin(event);
+  if (event.phase == "E") return End(event);
   if (event.phase == "M") return AddMetadata(event);
   if (event.phase == "i" || event.phase == "I") {
     if (event.name == "[memory]") AddMemory(event);
@@ -197,33 +172,94 @@ std::uint32_t SpanBuilder::DetailOf(const TraceEvent& event, SpanKind kind) {
   return id;
 }
 
-void SpanBuilder::AddSpan(const TraceEvent& event) {
-  if (trace_.spans.size() >= limits_.spans) return Count("spans_beyond_limit");
+std::optional<std::int64_t> SpanBuilder::StartOf(const TraceEvent& event) {
   const auto start = NanosecondsOf(event.start);
-  if (event.start.empty()) return Count("no_start");
-  if (!start || *start < 0) return Count("bad_start");
-  const auto duration =
-      event.duration.empty() ? std::optional<std::int64_t>(0) : NanosecondsOf(event.duration);
-  if (event.duration.empty()) Count("no_duration");
-  if (!duration || *duration < 0 || *duration > kLongestNs) return Count("bad_duration");
+  if (event.start.empty()) return Count("no_start"), std::nullopt;
+  if (!start || *start < 0) return Count("bad_start"), std::nullopt;
+  return start;
+}
+
+// All of a span but its duration; false where it is counted instead.
+bool SpanBuilder::MakeSpan(const TraceEvent& event, std::int64_t start_ns, TraceSpan& span) {
   if (IsStep(event)) step_name_ = "ProfilerStep#" + std::to_string(*IntegerOf(event.step));
   const std::uint32_t name = NameOf(IsStep(event) ? std::string_view(step_name_) : event.name);
   if (name == 0) Count("no_name");
   const SpanKind kind = KindOf(event, name);
   const bool on_device =
       IsDeviceWork(kind) || kind == SpanKind::kSync || kind == SpanKind::kGpuAnnotation;
-  if (on_device && *start == 0) return Count("no_start");  // a record that was never filled in
+  if (on_device && start_ns == 0) {  // a record that was never filled in
+    return Count("no_start"), false;
+  }
   const int track = TrackOf(event, on_device);
-  if (track < 0) return Count("tracks_beyond_limit");
-  ++trace_.tracks[static_cast<std::size_t>(track)].spans;
-  trace_.spans.push_back({.start_ns = *start,
-                          .duration_ns = *duration,
-                          .name = name,
-                          .correlation = SmallNumberOf(event.correlation),
-                          .external = SmallNumberOf(event.external_id),
-                          .detail = DetailOf(event, kind),
-                          .track = static_cast<std::uint16_t>(track),
-                          .kind = kind});
+  if (track < 0) return Count("tracks_beyond_limit"), false;
+  span = {.start_ns = start_ns,
+          .name = name,
+          .correlation = SmallNumberOf(event.correlation),
+          .external = SmallNumberOf(event.external_id),
+          .detail = DetailOf(event, kind),
+          .track = static_cast<std::uint16_t>(track),
+          .kind = kind};
+  return true;
+}
+
+void SpanBuilder::Keep(const TraceSpan& span) {
+  if (trace_.spans.size() >= limits_.spans) return Count("spans_beyond_limit");
+  ++trace_.tracks[span.track].spans;
+  trace_.spans.push_back(span);
+}
+
+void SpanBuilder::AddSpan(const TraceEvent& event) {
+  if (trace_.spans.size() >= limits_.spans) return Count("spans_beyond_limit");
+  const auto start = StartOf(event);
+  if (!start) return;
+  const auto duration =
+      event.duration.empty() ? std::optional<std::int64_t>(0) : NanosecondsOf(event.duration);
+  if (event.duration.empty()) Count("no_duration");
+  if (!duration || *duration < 0 || *duration > kLongestNs) return Count("bad_duration");
+  TraceSpan span;
+  if (!MakeSpan(event, *start, span)) return;
+  span.duration_ns = *duration;
+  Keep(span);
+}
+
+// Spans of a thread that have begun, the innermost last; null where there is none and no room for
+// one more thread.
+std::vector<SpanBuilder::OpenSpan>* SpanBuilder::OpenOn(const TraceEvent& event) {
+  std::string key(event.process.substr(0, 256));
+  key += '\1';
+  key.append(event.thread.substr(0, 256));
+  const auto known = open_.find(key);
+  if (known != open_.end()) return &known->second;
+  return open_.size() < limits_.tracks ? &open_[std::move(key)] : nullptr;
+}
+
+void SpanBuilder::Begin(const TraceEvent& event) {
+  const auto start = StartOf(event);
+  if (!start) return;
+  if (open_count_ >= kMostOpen) return Count("spans_beyond_limit");
+  std::vector<OpenSpan>* const open = OpenOn(event);
+  if (open == nullptr) return Count("tracks_beyond_limit");
+  OpenSpan begun;
+  begun.kept = MakeSpan(event, *start, begun.span);
+  open->push_back(begun);
+  ++open_count_;
+}
+
+// An end is that of the span that began last in its thread.
+void SpanBuilder::End(const TraceEvent& event) {
+  const auto at = StartOf(event);
+  if (!at) return;
+  std::vector<OpenSpan>* const open = OpenOn(event);
+  if (open == nullptr || open->empty()) return Count("end_without_begin");
+  OpenSpan begun = open->back();
+  open->pop_back();
+  --open_count_;
+  if (!begun.kept) return;
+  begun.span.duration_ns = *at - begun.span.start_ns;
+  if (begun.span.duration_ns < 0 || begun.span.duration_ns > kLongestNs) {
+    return Count("bad_duration");
+  }
+  Keep(begun.span);
 }
 
 void SpanBuilder::AddMemory(const TraceEvent& event) {
@@ -244,54 +280,9 @@ void SpanBuilder::AddMemory(const TraceEvent& event) {
                            .track = static_cast<std::uint16_t>(track)});
 }
 
-void SpanBuilder::AddMetadata(const TraceEvent& event) {
-  if (process_names_.size() + thread_names_.size() >= 2 * limits_.tracks) return;
-  const std::string process = Unescape(event.process, 256);
-  if (const auto epoch_us = IntegerOf(event.epoch_us); epoch_us && *epoch_us > 0) {
-    has_epoch_ = true;
-    if (!trace_.has_base && *epoch_us < kLatestUs) trace_.base_ns = *epoch_us * 1'000;
-    trace_.has_base = trace_.has_base || *epoch_us < kLatestUs;
-  }
-  if (event.name == "process_name") process_names_[process] = Unescape(event.label, 256);
-  if (event.name == "thread_name") {
-    thread_names_[process + '\1' + Unescape(event.thread, 256)] = Unescape(event.label, 256);
-  }
-}
-
-void SpanBuilder::AddMember(std::string_view key, std::string_view raw) {
-  if (key == "baseTimeNanoseconds") {
-    const auto base = IntegerOf(raw);
-    trace_.has_base = base && *base >= 0;
-    trace_.base_ns = trace_.has_base ? *base : 0;
-  }
-  if (key == "distributedInfo") {
-    trace_.rank = NumberOr(MemberOf(raw, "rank"), -1);
-    trace_.world_size = NumberOr(MemberOf(raw, "world_size"), -1);
-    trace_.backend = TextIn(MemberOf(raw, "backend"));
-  }
-  if (key == "deviceProperties") {
-    const std::size_t first = raw.find('{');
-    if (first != std::string_view::npos) {
-      trace_.device_name = TextIn(MemberOf(raw.substr(first), "name"));
-    }
-  }
-  if (key == "host_name") trace_.host = TextIn(raw);
-  if (key == "trace_id") trace_.trace_id = TextIn(raw);
-  if (key == "record_shapes") trace_.with_shapes = IsTrue(raw);
-  if (key == "with_stack") trace_.with_stack = IsTrue(raw);
-  if (key == "profile_memory") trace_.with_memory = IsTrue(raw);
-}
-
-void SpanBuilder::NameTracks() {
-  for (TraceTrack& track : trace_.tracks) {
-    const auto process = process_names_.find(track.process);
-    if (process != process_names_.end()) track.process_name = process->second;
-    const auto thread = thread_names_.find(track.process + '\1' + track.thread);
-    if (thread != thread_names_.end()) track.thread_name = thread->second;
-    if (!track.on_device || !track.process_name.starts_with("/device:")) continue;
-    track.device = DeviceIn(track.process_name).value_or(track.device);
-    track.stream = StreamIn(track.thread_name).value_or(track.stream);
-  }
+void SpanBuilder::Finish() {
+  if (open_count_ > 0) trace_.faults["begin_without_end"] += open_count_;
+  NameTracks();
 }
 
 }  // namespace stepscope

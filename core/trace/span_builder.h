@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,7 +30,7 @@ class SpanBuilder {
 
   void AddEvent(const TraceEvent& event);
   void AddMember(std::string_view key, std::string_view raw);  // metadata beside the events
-  void NameTracks();                                           // after the last event
+  void Finish();                                               // after the last event
 
  private:
   struct TextHash {
@@ -40,7 +41,20 @@ class SpanBuilder {
   };
   using TextIndex = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
 
+  // A span that has begun; its end is another event.
+  struct OpenSpan {
+    TraceSpan span;
+    bool kept = false;  // false: it found no room, and neither does its end
+  };
+
   void AddSpan(const TraceEvent& event);
+  void Begin(const TraceEvent& event);
+  void End(const TraceEvent& event);
+  std::optional<std::int64_t> StartOf(const TraceEvent& event);
+  bool MakeSpan(const TraceEvent& event, std::int64_t start_ns, TraceSpan& span);
+  void Keep(const TraceSpan& span);
+  std::vector<OpenSpan>* OpenOn(const TraceEvent& event);
+  void NameTracks();
   void AddMemory(const TraceEvent& event);
   void AddMetadata(const TraceEvent& event);
   std::uint32_t NameOf(std::string_view raw);
@@ -60,6 +74,8 @@ class SpanBuilder {
   int last_track_ = -1;
   std::map<SpanDetail, std::uint32_t> details_;
   std::map<std::string, std::string, std::less<>> process_names_, thread_names_;
+  std::unordered_map<std::string, std::vector<OpenSpan>, TextHash, std::equal_to<>> open_;
+  std::size_t open_count_ = 0;
   std::vector<std::int8_t> communicates_;  // by name: whether a kernel does; -1: not asked yet
   bool has_epoch_ = false;                 // a timeline of the cloud debugger
   std::string step_name_;

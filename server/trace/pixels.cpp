@@ -103,7 +103,7 @@ void Align(std::string& bytes) {
 
 bool IsDrawn(SpanKind kind) {
   return IsDeviceWork(kind) || kind == SpanKind::kSync || kind == SpanKind::kOperator ||
-         kind == SpanKind::kLaunch;
+         kind == SpanKind::kLaunch || kind == SpanKind::kOther;
 }
 
 std::vector<BusySegment> FlattenSpans(std::span<const TraceSpan> spans) {

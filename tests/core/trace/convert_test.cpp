@@ -165,9 +165,22 @@ const BrokenCase kBroken[] = {
      2,
      {{"broken_event", 1}}},
     {"other phases",
-     TraceText({std::string("{\"ph\": \"B\", \"name\": \"n\", \"ts\": 1}"), kGood}),
+     TraceText({std::string("{\"ph\": \"C\", \"name\": \"n\", \"ts\": 1}"), kGood}),
      1,
      {{"phase_not_read", 1}}},
+    {"a begin without an end",
+     TraceText({std::string("{\"ph\": \"B\", \"name\": \"n\", \"ts\": 1}"), kGood}),
+     1,
+     {{"begin_without_end", 1}}},
+    {"an end without a begin",
+     TraceText({std::string("{\"ph\": \"E\", \"ts\": 1}"), kGood}),
+     1,
+     {{"end_without_begin", 1}}},
+    {"an end before its begin",
+     TraceText({std::string("{\"ph\": \"B\", \"name\": \"n\", \"ts\": 9}"),
+                std::string("{\"ph\": \"E\", \"ts\": 1}"), kGood}),
+     1,
+     {{"bad_duration", 1}}},
     {"an empty object at the end", TraceText({kGood, std::string("{ }")}), 1, {}},
     {"an object without a phase",
      TraceText({kGood, std::string("{\"a\": 1}")}),
@@ -196,6 +209,26 @@ TEST(ConvertTrace, ReadsBrokenFilesAsFarAsTheyGo) {
     EXPECT_EQ(trace.spans.size(), broken.spans) << broken.what;
     EXPECT_EQ(trace.faults, broken.faults) << broken.what;
   }
+}
+
+TEST(ConvertTrace, JoinsBeginsAndEndsOfAThread) {
+  const auto event = [](const char* phase, const char* name, int thread, int at) {
+    return Format(R"({{"ph": "{}", "name": "{}", "cat": "mine", "pid": 1, "tid": {}, "ts": {}}})",
+                  phase, name, thread, at);
+  };
+  const Trace trace = Converted(TraceText(std::vector<std::string>{
+      event("B", "outer", 1, 10), event("B", "other thread", 2, 11), event("B", "inner", 1, 12),
+      event("E", "", 1, 15), event("E", "", 2, 30), event("E", "", 1, 20)}));
+  EXPECT_THAT(trace.faults, IsEmpty());
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> spans;
+  for (const TraceSpan& span : trace.spans) {
+    spans[trace.NameOf(span)] = {trace.base_ns + span.start_ns, span.duration_ns};
+    EXPECT_EQ(span.kind, SpanKind::kOther);
+  }
+  EXPECT_EQ(spans["outer"], std::pair(std::int64_t{10'000}, std::int64_t{10'000}));
+  EXPECT_EQ(spans["inner"], std::pair(std::int64_t{12'000}, std::int64_t{3'000}));
+  EXPECT_EQ(spans["other thread"], std::pair(std::int64_t{11'000}, std::int64_t{19'000}));
+  EXPECT_EQ(trace.tracks[0].spans + trace.tracks[1].spans, 3u);
 }
 
 TEST(ConvertTrace, KeepsWhatANameSays) {

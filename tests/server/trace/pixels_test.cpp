@@ -28,6 +28,11 @@ TEST(FlattenSpans, GivesEachInstantToTheInnermost) {
                           BusySegment{30, 90, 1, op}, BusySegment{90, 130, 4, op}));
 }
 
+TEST(FlattenSpans, DrawsSpansOfAnyCategory) {
+  const std::vector<TraceSpan> spans = {Span(0, 10, 1, SpanKind::kOther)};
+  EXPECT_THAT(FlattenSpans(spans), ElementsAre(BusySegment{0, 10, 1, SpanKind::kOther}));
+}
+
 TEST(CellsOf, HaveTheirBusyTimeAndWhatFillsThemMost) {
   const std::vector<BusySegment> segments = {{0, 5, 1, SpanKind::kKernel},
                                              {7, 12, 2, SpanKind::kCopy}};
