@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 
 #include "core/trace/trace_event.h"
 
@@ -42,6 +43,8 @@ constexpr CategoryRow kCategories[] = {
     {"trace", SpanKind::kOther},
 };
 
+constexpr std::string_view kAscendHardware = "Ascend Hardware";
+
 // Parts of the names of kernels that move data between ranks.
 enum class Place { kBegin, kWord, kAnywhere };
 struct CommunicationRow {
@@ -51,6 +54,7 @@ struct CommunicationRow {
 constexpr CommunicationRow kCommunication[] = {
     {"nccl", Place::kBegin},
     {"hccl", Place::kBegin},
+    {"hcom_", Place::kBegin},
     {"ncclKernel"},
     {"ncclDevKernel"},
     {"rcclGenericKernel"},
@@ -99,6 +103,28 @@ bool IsEqual(std::string_view given, std::string_view lower) {
   });
 }
 
+bool BeginsWithAny(std::string_view name, std::initializer_list<std::string_view> begins) {
+  return std::ranges::any_of(begins, [&](std::string_view each) { return name.starts_with(each); });
+}
+
+// trace_view.json of torch_npu and msprof: streams of the device, collectives beside them, and the
+// calls of CANN that launch. What is computed of these is no work.
+SpanKind KindOnAscend(std::string_view process, std::string_view thread, std::string_view name) {
+  if (process == "CANN") return SpanKind::kLaunch;
+  if (process == "Overlap Analysis") return SpanKind::kGpuAnnotation;
+  if (process == "Communication" || process == "HCCL") {  // the parts of a collective lie below it
+    if (name.starts_with("hcom_")) return SpanKind::kKernel;
+    return BeginsWithAny(thread, {"Plane", "Group"}) ? SpanKind::kGpuAnnotation : SpanKind::kOther;
+  }
+  if (process != kAscendHardware) return SpanKind::kOther;
+  if (!thread.starts_with("Stream")) return SpanKind::kGpuAnnotation;
+  if (BeginsWithAny(name, {"MEMCPY", "Memcpy"})) return SpanKind::kCopy;
+  if (BeginsWithAny(name, {"EVENT_", "Event", "NOTIFY_", "Notify", "PROFILING_"})) {
+    return SpanKind::kSync;
+  }
+  return SpanKind::kKernel;
+}
+
 }  // namespace
 
 std::string_view ToText(SpanKind kind) {
@@ -125,7 +151,7 @@ SpanKind KindInPlace(std::string_view process, std::string_view thread, std::str
                        std::isupper(static_cast<unsigned char>(name[2])) != 0);
     return call ? SpanKind::kLaunch : SpanKind::kOperator;
   }
-  if (!process.starts_with("/device:")) return SpanKind::kOther;
+  if (!process.starts_with("/device:")) return KindOnAscend(process, thread, name);
   // Other lines are derived of these: steps, modules, operators, scopes.
   const bool stream = thread.starts_with("Stream") || thread.starts_with("stream");
   if (!stream && thread != "XLA Ops") return SpanKind::kGpuAnnotation;
@@ -133,6 +159,10 @@ SpanKind KindInPlace(std::string_view process, std::string_view thread, std::str
   if (name.starts_with("Memcpy") || name.starts_with("memcpy")) return SpanKind::kCopy;
   if (name.starts_with("Memset") || name.starts_with("memset")) return SpanKind::kSet;
   return SpanKind::kKernel;
+}
+
+bool IsAscendDevice(std::string_view process) {
+  return process == kAscendHardware || process == "Communication" || process == "HCCL";
 }
 
 std::optional<std::int64_t> DeviceIn(std::string_view process) {

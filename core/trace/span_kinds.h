@@ -12,10 +12,14 @@ namespace stepscope {
 // communication are told by IsCommunication.
 SpanKind KindOfCategory(std::string_view category);
 
-// The kind of a span without a category by the place where it is, as TensorFlow and JAX have it:
-// the names of its process ("/host:CPU", "/device:GPU:0") and its thread ("Stream #13(Compute)").
-// kOther for another place.
+// The kind of a span without a category by the place where it is, as TensorFlow, JAX and Ascend
+// have it: the names of its process ("/host:CPU", "/device:GPU:0", "Ascend Hardware") and its
+// thread
+// ("Stream #13(Compute)"). kOther for another place.
 SpanKind KindInPlace(std::string_view process, std::string_view thread, std::string_view name);
+
+// Whether a process of an Ascend trace is of its device: one of several, which have no numbers.
+bool IsAscendDevice(std::string_view process);
 
 // The number of a device in the name of its process, and that of a stream in the name of its
 // thread.

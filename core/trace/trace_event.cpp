@@ -61,6 +61,7 @@ constexpr Argument kArguments[] = {
     {"external id", &TraceEvent::external_id},  // files of 2021
     {"step_num", &TraceEvent::step},
     {"correlation_id", &TraceEvent::correlation},
+    {"connection_id", &TraceEvent::correlation},  // Ascend
     {"start_time_since_epoch_in_micros", &TraceEvent::epoch_us},
 };
 

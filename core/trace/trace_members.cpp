@@ -86,6 +86,10 @@ void SpanBuilder::NameTracks() {
     if (process != process_names_.end()) track.process_name = process->second;
     const auto thread = thread_names_.find(track.process + '\1' + track.thread);
     if (thread != thread_names_.end()) track.thread_name = thread->second;
+    if (track.on_device && IsAscendDevice(track.process_name)) {
+      track.device = 0;  // a file is of one rank, which has one
+      track.stream = StreamIn(track.thread_name).value_or(track.stream);
+    }
     if (!track.on_device || !track.process_name.starts_with("/device:")) continue;
     track.device = DeviceIn(track.process_name).value_or(track.device);
     track.stream = StreamIn(track.thread_name).value_or(track.stream);

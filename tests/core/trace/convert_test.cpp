@@ -346,6 +346,66 @@ TEST(IsCommunication, KnowsWhatMovesDataBetweenRanks) {
   }
 }
 
+// As torch_npu writes trace_view.json: a bare array, times as texts, no categories on the device.
+TEST(AscendTrace, HasWorkLaunchesAndCollectives) {
+  const auto named = [](int process, const char* name) {
+    return Format(
+        R"({{"ph": "M", "name": "process_name", "pid": {}, "tid": 0, "args": {{"name": "{}"}}}})",
+        process, name);
+  };
+  const auto thread = [](int process, int number, const char* name) {
+    return Format(
+        R"({{"ph": "M", "name": "thread_name", "pid": {}, "tid": {}, "args": {{"name": "{}"}}}})",
+        process, number, name);
+  };
+  const auto span = [](const char* name, int process, int number, const char* start, int duration,
+                       const char* rest) {
+    return Format(R"({{"ph": "X", "name": "{}", "pid": {}, "tid": {}, "ts": "{}", "dur": {}{}}})",
+                  name, process, number, start, duration, rest);
+  };
+  const std::vector<std::string> events = {
+      named(1, "Python"),
+      named(2, "CANN"),
+      named(3, "Ascend Hardware"),
+      named(4, "Communication"),
+      named(5, "Overlap Analysis"),
+      thread(3, 10, "Stream 2"),
+      thread(4, 20, "Plane 0"),
+      span("ProfilerStep#6", 1, 1, "1699529623106000.5", 900, ""),
+      span("aten::mm", 1, 1, "1699529623106010", 20, R"(, "cat": "cpu_op")"),
+      span("Node@launch", 2, 5, "1699529623106020", 5, R"(, "args": {"connection_id": 77})"),
+      span("aclnnMatmul_MatMulV2_MatMulV2", 3, 10, "1699529623106100", 100,
+           R"(, "args": {"Task Type": "AI_CORE", "connection_id": 77})"),
+      span("EVENT_WAIT", 3, 10, "1699529623106200", 20, ""),
+      span("MEMCPY_ASYNC", 3, 10, "1699529623106300", 20, ""),
+      span("hcom_allReduce__112_0_1", 4, 20, "1699529623106400", 50, ""),
+      span("Notify_Wait", 4, 20, "1699529623106410", 10, ""),
+      span("Computing", 5, 1, "1699529623106100", 100, ""),
+  };
+  std::string text = "[";
+  for (const std::string& event : events) text += (text.size() > 1 ? ",\n" : "") + event;
+  const Trace trace = Converted(text + "]");
+  EXPECT_THAT(trace.faults, IsEmpty());
+  std::map<std::string, const TraceSpan*> spans;
+  for (const TraceSpan& each : trace.spans) spans[trace.NameOf(each)] = &each;
+  const auto kind = [&](const char* name) { return spans.at(name)->kind; };
+  EXPECT_EQ(kind("aten::mm"), SpanKind::kOperator);
+  EXPECT_EQ(kind("Node@launch"), SpanKind::kLaunch);
+  EXPECT_EQ(kind("aclnnMatmul_MatMulV2_MatMulV2"), SpanKind::kKernel);
+  EXPECT_EQ(kind("EVENT_WAIT"), SpanKind::kSync);
+  EXPECT_EQ(kind("MEMCPY_ASYNC"), SpanKind::kCopy);
+  EXPECT_EQ(kind("hcom_allReduce__112_0_1"), SpanKind::kCommunication);
+  EXPECT_EQ(kind("Notify_Wait"), SpanKind::kGpuAnnotation);
+  EXPECT_EQ(kind("Computing"), SpanKind::kGpuAnnotation);
+  const TraceSpan& kernel = *spans.at("aclnnMatmul_MatMulV2_MatMulV2");
+  EXPECT_EQ(kernel.correlation, 77u);
+  EXPECT_EQ(kernel.step, 0) << "that of its launch";
+  EXPECT_EQ(trace.tracks[kernel.track].device, 0);
+  EXPECT_EQ(trace.tracks[kernel.track].stream, 2);
+  EXPECT_EQ(trace.tracks[spans.at("hcom_allReduce__112_0_1")->track].device, 0);
+  EXPECT_TRUE(trace.has_base);
+}
+
 TEST(NanosecondsOf, IsExactToTheNanosecond) {
   EXPECT_EQ(NanosecondsOf("4908189192799.845"), 4'908'189'192'799'845);
   EXPECT_EQ(NanosecondsOf("1790857026000000.001"), 1'790'857'026'000'000'001);
