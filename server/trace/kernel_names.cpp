@@ -151,6 +151,29 @@ std::string_view PrecisionOf(std::string_view kernel) {
   return by_types.empty() ? PrecisionIn(Words(parts.pointers)) : by_types;
 }
 
+std::string_view PrecisionOfInputs(std::string_view types) {
+  constexpr NameRow kTypes[] = {{"float", ""},
+                                {"double", "FP64"},
+                                {"c10::Half", "FP16"},
+                                {"half", "FP16"},
+                                {"c10::BFloat16", "BF16"},
+                                {"bfloat16", "BF16"},
+                                {"c10::Float8_e4m3fn", "FP8"},
+                                {"c10::Float8_e5m2", "FP8"}};
+  const NameRow* found = nullptr;
+  for (std::size_t begin = types.find('"'); begin != std::string_view::npos;) {
+    const std::size_t end = types.find('"', begin + 1);
+    if (end == std::string_view::npos) break;
+    const std::string_view type = types.substr(begin + 1, end - begin - 1);
+    begin = types.find('"', end + 1);
+    const auto* const row = std::ranges::find(kTypes, type, &NameRow::part);
+    if (row == std::end(kTypes)) continue;
+    if (found != nullptr && found->meaning != row->meaning) return "";
+    found = row;
+  }
+  return found == nullptr ? "" : found->meaning;
+}
+
 std::string_view FamilyOf(std::string_view kernel) {
   return IsCommunication(kernel) ? "communication" : FirstIn(Words(kernel), kFamilies);
 }

@@ -9,6 +9,11 @@ namespace stepscope {
 // FP64, FP32, TF32, BF16, FP16, FP8, INT8 or INT32: the type that it computes with.
 std::string_view PrecisionOf(std::string_view kernel);
 
+// The type that kernels of an operator compute with, by the types of its inputs as the profiler
+// writes them: a list of texts. "" where floating types differ, and for "float", which may be
+// computed as TF32.
+std::string_view PrecisionOfInputs(std::string_view types);
+
 // matmul, convolution, attention, normalization, optimizer, reduction, elementwise, layout,
 // embedding, or communication.
 std::string_view FamilyOf(std::string_view kernel);

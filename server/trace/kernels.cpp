@@ -16,6 +16,7 @@ struct KernelSums {
   double occupancy = 0;          // percent x ns
   std::int64_t occupied_ns = 0;  // time of the calls that say their occupancy
   std::map<std::uint32_t, std::int64_t> time_by_operator;  // by the operator's name
+  std::map<std::uint32_t, std::int64_t> time_by_inputs;    // by the types of its inputs
 };
 
 void AddKernel(const TraceLinks& links, const TraceSpan& span, KernelSums& sums) {
@@ -32,13 +33,30 @@ void AddKernel(const TraceLinks& links, const TraceSpan& span, KernelSums& sums)
   }
   const std::uint32_t launched_by = links.OperatorOf(span);
   if (launched_by != TraceLinks::kNone) {
-    sums.time_by_operator[trace.spans[launched_by].name] += span.duration_ns;
+    const TraceSpan& by = trace.spans[launched_by];
+    sums.time_by_operator[by.name] += span.duration_ns;
+    sums.time_by_inputs[trace.details[by.detail].types] += span.duration_ns;
   }
+}
+
+// What all operators that launch the kernel say.
+std::string_view PrecisionOfOperators(const Trace& trace, const KernelSums& sums) {
+  std::string_view precision;
+  for (const auto& [types, ns] : sums.time_by_inputs) {
+    const std::string_view one = PrecisionOfInputs(trace.names[types]);
+    if (one.empty() || (!precision.empty() && precision != one)) return "";
+    precision = one;
+  }
+  return precision;
 }
 
 KernelRow RowOf(const Trace& trace, std::uint32_t name, KernelSums& sums) {
   KernelRow row = std::move(sums.row);
   row.name = trace.names[name];
+  row.precision = PrecisionOf(row.name);
+  if (row.precision.empty() && !row.communicates) {
+    row.precision = PrecisionOfOperators(trace, sums);
+  }
   if (sums.occupied_ns > 0) row.occupancy_percent = sums.occupancy / double(sums.occupied_ns);
   const auto longest = std::ranges::max_element(sums.time_by_operator, {},
                                                 [](const auto& entry) { return entry.second; });
@@ -80,7 +98,7 @@ OrderedJson ToJson(const KernelTable& table) {
                     {"max_seconds", SecondsOf(row.max_ns)},
                     {"category", row.communicates ? "communication" : "computing"},
                     {"family", NullIfEmpty(FamilyOf(row.name))},
-                    {"precision", NullIfEmpty(PrecisionOf(row.name))},
+                    {"precision", NullIfEmpty(row.precision)},
                     {"tensor_cores", UsesTensorCores(row.name)},
                     {"launched_by", NullIfEmpty(row.launched_by)},
                     {"occupancy_percent", row.occupancy_percent < 0

@@ -15,6 +15,7 @@ struct KernelRow {
   std::uint64_t calls = 0;
   std::int64_t total_ns = 0, min_ns = 0, max_ns = 0;
   double occupancy_percent = -1;  // theoretical, weighted by time; -1: not said
+  std::string_view precision;     // by its name, else by its operators' inputs; "" unknown
   bool communicates = false;
 };
 struct KernelTable {

@@ -14,7 +14,7 @@ std::vector<PrecisionRow> MakePrecisionTable(const TraceLinks& links) {
   std::map<std::pair<std::string_view, bool>, PrecisionRow> rows;
   for (const KernelRow& kernel : MakeKernelTable(links).rows) {
     if (kernel.communicates) continue;
-    const std::pair key(PrecisionOf(kernel.name), UsesTensorCores(kernel.name));
+    const std::pair key(kernel.precision, UsesTensorCores(kernel.name));
     PrecisionRow& row = rows[key];
     row.precision = key.first;
     row.tensor_cores = key.second;

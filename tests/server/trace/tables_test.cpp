@@ -67,6 +67,29 @@ TEST(OperatorTable, CountsNestedOnesOnce) {
   EXPECT_EQ(table.unlinked_ns, 5'000);
 }
 
+TEST(KernelTable, HasThePrecisionOfItsOperatorsWhereItsNameSaysNone) {
+  const auto precision = [](const char* name, const char* one, const char* other) {
+    const auto inputs = [](const char* types, int id) {
+      return Format("\"External id\": {}, \"Input type\": {}", id, types);
+    };
+    const Trace trace = Converted({
+        {"cpu_op", "aten::mm", "1", "1", 0, 10, inputs(one, 1)},
+        {"cpu_op", "aten::mm", "1", "1", 20, 10, inputs(other, 2)},
+        {"kernel", name, "0", "7", 5, 10, "\"External id\": 1"},
+        {"kernel", name, "0", "7", 25, 10, "\"External id\": 2"},
+    });
+    return MakeKernelTable(TraceLinks(trace)).rows[0].precision;
+  };
+  constexpr char kBrain[] = R"(["c10::BFloat16", "c10::BFloat16", "Scalar", ""])";
+  EXPECT_EQ(precision("nvjet_sm90_tst_64x64", kBrain, kBrain), "BF16");
+  EXPECT_EQ(precision("nvjet_sm90_tst_64x64", kBrain, R"(["double"])"), "") << "they differ";
+  EXPECT_EQ(precision("nvjet_sm90_tst_64x64", kBrain, "[]"), "") << "one says nothing";
+  EXPECT_EQ(precision("mixed", R"(["float", "c10::BFloat16"])", R"(["float", "c10::Half"])"), "");
+  EXPECT_EQ(precision("nvjet_sm90_tst_64x64", R"(["float", "float"])", R"(["float"])"), "")
+      << "it may be TF32";
+  EXPECT_EQ(precision("volta_sgemm_128x64_nn", kBrain, kBrain), "FP32") << "the name goes first";
+}
+
 TEST(OperatorTable, DividesByShape) {
   const Trace trace = Converted({
       {"cpu_op", "mm", "1", "1", 0, 10, "\"Input Dims\": [[2, 3], [3, 4]]"},
