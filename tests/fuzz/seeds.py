@@ -218,6 +218,11 @@ def traces():
     yield text.replace("20.5", "NaN").replace("sgemm", "C:\\x").encode()
     yield b'{"traceName": "/tmp/a]\n", "traceEvents": [{"ph": "X", "ts": }, ' + text.encode()
     yield xplane()
+    names = [{"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}} for pid, name in ((2, "CANN"), (3, "Ascend Hardware"))]
+    names.append({"ph": "M", "name": "thread_name", "pid": 3, "tid": 7, "args": {"name": "Stream 2"}})
+    halves = [{"ph": phase, "name": "step", "pid": 1, "tid": 1, "ts": at} for phase, at in (("B", 1), ("B", 2), ("E", 5), ("E", 9), ("E", 10))]
+    work = [{"ph": "X", "name": "task", "pid": pid, "tid": 7, "ts": f"{pid}0", "dur": 2, "args": {"connection_id": 4}} for pid in (2, 3)]
+    yield json.dumps([*names, *halves, *work, {}]).encode() + b"[]"
 
 
 def xplane():
