@@ -95,15 +95,30 @@ void KeepToTls(const Request& request, Reply& reply) {
   reply.headers.emplace_back("Strict-Transport-Security", "max-age=31536000");
 }
 
+// The service's clock in the form of RFC 9110, by which a page knows that the browser's is wrong.
+std::string HttpDate(Time now) {
+  constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto day = std::chrono::floor<std::chrono::days>(now);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::seconds>(now - day));
+  return Format("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT",
+                kDays[std::chrono::weekday(day).c_encoding()], unsigned(date.day()),
+                kMonths[unsigned(date.month()) - 1], int(date.year()), time.hours().count(),
+                time.minutes().count(), time.seconds().count());
+}
+
 }  // namespace
 
-void Finish(const Request& request, Duration took, Reply& reply) {
+void Finish(const Request& request, Time now, Duration took, Reply& reply) {
   Shorten(request, reply);
   Pack(request, reply);
   LockDown(reply);
   KeepToTls(request, reply);
   if (Find(reply, "Cache-Control").empty()) reply.headers.emplace_back("Cache-Control", "no-store");
   reply.headers.emplace_back("X-Request-Id", request.request_id);
+  reply.headers.emplace_back("Date", HttpDate(now));
   const double milliseconds = std::chrono::duration<double, std::milli>(took).count();
   reply.headers.emplace_back("Server-Timing", Format("app;dur={:.3f}", milliseconds));
 }

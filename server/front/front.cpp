@@ -96,7 +96,7 @@ Respond Completing(std::shared_ptr<Asked> asked, const Respond& respond, Duratio
           &clock](Reply reply) {
     const Duration took = clock.Steady() - asked->since;
     const bool counts = !asked->answered.test_and_set() && (within == 0ns || took < within);
-    Finish(asked->head, took, reply);
+    Finish(asked->head, clock.Now(), took, reply);
     if (counts) counters->Count(asked->head, asked->body_bytes, reply, took);
     respond(std::move(reply));
   };
@@ -166,7 +166,7 @@ HeadVerdict Front::Judge(Request& head, MayWait may_wait) {
 }
 
 HeadVerdict Front::Refuse(const Request& head, Reply refusal) {
-  Finish(head, Duration::zero(), refusal);
+  Finish(head, clock_.Now(), Duration::zero(), refusal);
   counters_->Count(head, 0, refusal, Duration::zero());
   return {.kind = HeadVerdict::kRefuse, .refusal = std::move(refusal)};
 }
@@ -189,7 +189,7 @@ bool Front::Answer(Request& request, const Respond& respond, MayWait may_wait) {
     reply = ToReply(Internal(fault.what()), request);
   }
   const Duration took = clock_.Steady() - start;
-  Finish(request, took, reply);
+  Finish(request, clock_.Now(), took, reply);
   counters_->Count(request, BodySize(request), reply, took);
   respond(std::move(reply));
   return true;
@@ -217,7 +217,7 @@ Reply Front::AnswerFault(const Request& request, std::string code, std::string d
   if (busy) code = "unavailable";
   Reply reply = ToReply(Problem{std::move(code), std::move(detail), {}, {}}, request);
   if (busy) std::erase_if(reply.headers, [](auto& one) { return one.first == "Retry-After"; });
-  Finish(request, Duration::zero(), reply);
+  Finish(request, clock_.Now(), Duration::zero(), reply);
   counters_->Count(request, request.body.size(), reply, Duration::zero());
   return reply;
 }

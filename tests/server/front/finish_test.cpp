@@ -9,8 +9,10 @@
 namespace stepscope {
 namespace {
 
+const Time kNow = FromMicros(784'111'777'999'999);
+
 std::string FinishedHeader(const Request& request, std::string_view name, Reply reply = {}) {
-  Finish(request, 1ms, reply);
+  Finish(request, kNow, 1ms, reply);
   AnswerForm form;
   return HeaderOf(WriteAnswer(std::move(reply), form), name);
 }
@@ -35,6 +37,7 @@ TEST(Finish, EveryAnswerIsLockedDown) {
   EXPECT_EQ(FinishedHeader(request, "cross-origin-resource-policy"), "same-origin");
   EXPECT_EQ(FinishedHeader(request, "cache-control"), "no-store");
   EXPECT_EQ(FinishedHeader(request, "x-request-id"), "17");
+  EXPECT_EQ(FinishedHeader(request, "date"), "Sun, 06 Nov 1994 08:49:37 GMT");
 }
 
 // A report has a policy of its own, and the rest as everybody.
@@ -51,7 +54,7 @@ Reply LargeFor(const std::string& accepted) {
   Request request = Ask("localhost", false);
   request.headers["accept-encoding"] = accepted;
   Reply reply{.body = std::string(100'000, '7'), .headers = {}};
-  Finish(request, 1ms, reply);
+  Finish(request, kNow, 1ms, reply);
   return reply;
 }
 
