@@ -73,9 +73,8 @@ std::string BarOf(const Bar& bar, const UsageTable& usage) {
   p50 /= double(nodes);
   const double cells = std::clamp(p50, 0.0, 100.0) / 100 * double(kBarCells);
   const auto full = static_cast<std::size_t>(std::lround(cells));
-  return Format("{:<11} [{}{}] {:>7}  95 % of the time up to {}\n", bar.word,
-                std::string(full, '#'), std::string(kBarCells - full, '.'), FormatPercent(p50),
-                FormatPercent(p95));
+  return Format("{:<11} [{}{}] half within {}, 95 % within {}\n", bar.word, std::string(full, '#'),
+                std::string(kBarCells - full, '.'), FormatPercent(p50), FormatPercent(p95));
 }
 
 std::string StepsOf(const Report& report) {
