@@ -19,10 +19,11 @@ class McpSession {
 
   McpSession(Ask ask, std::string version) : ask_(std::move(ask)), version_(std::move(version)) {}
 
-  // The answer to a line; none to a notification.
+  // The answer to a line, which is a message or a batch of them; none to a notification.
   std::optional<std::string> Answer(std::string_view line);
 
  private:
+  std::optional<std::string> AnswerOne(const Json& message);
   OrderedJson Call(const Json& parameters);
   OrderedJson Initialize(const Json& parameters) const;
 

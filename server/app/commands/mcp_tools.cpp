@@ -21,12 +21,19 @@ constexpr McpArgument kCompareArguments[] = {{"a", "The job that is the measure.
 constexpr McpArgument kSeriesArguments[] = {
     kJob,
     {"metric", "Names of metrics with commas, such as gpu_util_percent,node_cpu_percent.", true},
-    {"points", "The most points of a series, 1 to 1000."},
+    {"points", "The most points of a series, 1 to 1000; 60 when left out.", false, "60"},
+    {"fold",
+     "metric (when left out): one series of each metric, over all its nodes and devices. each: a "
+     "series of each device.",
+     false, "metric", "each"},
     {"node", "Only this node."},
     {"from_us", "From this time, in microseconds since the epoch."},
     {"to_us", "Up to this time."}};
 constexpr McpArgument kStepArguments[] = {
-    kJob, {"rank", "Only this rank."}, {"most", "The most ranks."}};
+    kJob,
+    {"rank", "Only this rank."},
+    {"most", "The most ranks, 1 to 256; 4 when left out.", false, "4"},
+    {"bins", "The points over time, 1 to 500; 10 when left out.", false, "10"}};
 
 constexpr std::string_view kSampled =
     "times, counters and samples that agents and training processes reported";
@@ -122,12 +129,12 @@ Result<std::string> TargetOf(const McpTool& tool, const Json& arguments) {
   std::string path(tool.path), query;
   for (const McpArgument& argument : tool.arguments) {
     const auto found = arguments.is_object() ? arguments.find(argument.name) : arguments.end();
-    if (found == arguments.end()) {
-      if (argument.required) return Invalid(Format("{}: is wanted", argument.name));
-      continue;
-    }
-    const Result<std::string> text = TextOf(argument, *found);
+    const bool given = found != arguments.end();
+    if (!given && argument.required) return Invalid(Format("{}: is wanted", argument.name));
+    const Result<std::string> text =
+        given ? TextOf(argument, *found) : Result<std::string>(std::string(argument.usual));
     if (!text) return text.error();
+    if (!argument.required && (text->empty() || *text == argument.without)) continue;
     const std::string place = Format("{{{}}}", argument.name);
     const std::size_t at = path.find(place);
     if (at != std::string::npos)

@@ -13,6 +13,8 @@ namespace stepscope {
 struct McpArgument {
   std::string_view name, help;
   bool required = false;
+  std::string_view usual = {};    // what is asked for where an assistant names none; "": nothing
+  std::string_view without = {};  // the value that stands for leaving it out of the call
 };
 
 // A call of the REST API that an assistant may make. All of them only read.

@@ -68,13 +68,42 @@ TEST_F(McpTest, AnAnswerSaysWhatIsObservedDerivedAndUnknown) {
 TEST_F(McpTest, ArgumentsStayInTheirPlaceOfTheAddress) {
   Call("read_series",
        {{"name", "../tokens?a=b#c"}, {"metric", "gpu_util_percent,x&y"}, {"points", 10}});
-  EXPECT_EQ(
-      asked_.back(),
-      "/api/v1/jobs/..%2Ftokens%3Fa%3Db%23c/metrics?metric=gpu_util_percent%2Cx%26y&points=10");
+  EXPECT_EQ(asked_.back(),
+            "/api/v1/jobs/..%2Ftokens%3Fa%3Db%23c/metrics?metric=gpu_util_percent%2Cx%26y&points=10"
+            "&fold=metric");
   Call("compare_jobs", {{"a", "one"}, {"b", "two"}});
   EXPECT_EQ(asked_.back(), "/api/v1/compare?a=one&b=two");
   Call("list_jobs", Json::object());
   EXPECT_EQ(asked_.back(), "/api/v1/jobs");
+}
+
+TEST_F(McpTest, WhatIsLeftOutIsAskedForInSizesThatAssistantsRead) {
+  Call("read_series", {{"name", "a"}, {"metric", "m"}});
+  EXPECT_EQ(asked_.back(), "/api/v1/jobs/a/metrics?metric=m&points=60&fold=metric");
+  Call("read_series", {{"name", "a"}, {"metric", "m"}, {"fold", "each"}});
+  EXPECT_EQ(asked_.back(), "/api/v1/jobs/a/metrics?metric=m&points=60");
+  Call("read_steps", {{"name", "a"}});
+  EXPECT_EQ(asked_.back(), "/api/v1/jobs/a/steps?most=4&bins=10");
+  answers_ = Json{{"sentence", std::string(400'000, 'x')}};
+  const Json steps = Call("read_steps", {{"name", "a"}})["result"];
+  EXPECT_EQ(steps["isError"], true);
+  const auto said = steps["content"][0]["text"].get<std::string>();
+  EXPECT_NE(said.find("300 KB are the most: ask for less with rank, most, bins"), said.npos)
+      << said;
+}
+
+TEST_F(McpTest, ABatchIsAnsweredTogether) {
+  const Json answers = Say(
+      R"([{"id":1,"method":"ping"},{"method":"notifications/initialized"},{"id":2,"method":"x"},3])");
+  ASSERT_EQ(answers.size(), 3u) << answers;
+  EXPECT_EQ(answers[0]["result"], Json::object());
+  EXPECT_EQ(answers[1]["error"]["code"], -32601);
+  EXPECT_EQ(answers[2]["error"]["code"], -32600);
+  EXPECT_EQ(Say(R"([{"method":"notifications/initialized"}])"), Json());
+  EXPECT_EQ(Say("[]")["error"]["code"], -32600);
+  std::string many = "[0";
+  for (int i = 0; i < 40; ++i) many += ",0";
+  EXPECT_EQ(Say(many + "]")["error"]["code"], -32600);
 }
 
 TEST_F(McpTest, WrongArgumentsAndRefusalsAreErrorsOfTheTool) {
@@ -91,7 +120,7 @@ TEST_F(McpTest, WrongArgumentsAndRefusalsAreErrorsOfTheTool) {
 
 TEST_F(McpTest, WhatIsNoMessageGetsAnErrorAndEndsNothing) {
   EXPECT_EQ(Say("{")["error"]["code"], -32700);
-  EXPECT_EQ(Say("[1]")["error"]["code"], -32600);
+  EXPECT_EQ(Say("[1]")[0]["error"]["code"], -32600);
   EXPECT_EQ(Say(R"({"id":{},"method":"ping"})")["error"]["code"], -32600);
   EXPECT_EQ(Say(R"({"id":1,"method":"tools/call","params":{"name":"rm"}})")["error"]["code"],
             -32602);
