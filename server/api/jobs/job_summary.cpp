@@ -33,10 +33,24 @@ struct Mean {
   }
 };
 
-// Equal parts of the job's time, and the samples of each.
+// From the first step to the last one, where steps are known; use before and after says nothing of
+// the training.
+struct StepSpan {
+  std::int64_t from_us = INT64_MIN, to_us = INT64_MAX;
+
+  bool Has(std::int64_t at_us) const { return from_us <= at_us && at_us <= to_us; }
+};
+
+// The samples of one metric: of equal parts of the job's time, of all of it, and of its steps.
+struct Samples {
+  std::array<Mean, kSparkPoints> parts;
+  Mean all, within_steps;
+};
+
 struct Parts {
   std::int64_t from_us = 0, to_us = 0;
-  std::array<Mean, kSparkPoints> cpu, gpu;
+  StepSpan steps;
+  Samples cpu, gpu;
 
   std::size_t PartOf(std::int64_t at_us) const {
     const double share =
@@ -44,30 +58,37 @@ struct Parts {
     const auto part = static_cast<std::int64_t>(share * double(kSparkPoints));
     return static_cast<std::size_t>(std::clamp<std::int64_t>(part, 0, kSparkPoints - 1));
   }
+  // Samples from `at_us` on, of so long a time.
+  void Add(Samples& samples, std::int64_t at_us, std::int64_t long_us, double total,
+           std::int64_t count) const {
+    samples.parts[PartOf(at_us)].Add(total, count);
+    samples.all.Add(total, count);
+    if (steps.Has(at_us + long_us / 2)) samples.within_steps.Add(total, count);
+  }
 };
 
-std::array<Mean, kSparkPoints>& MeansOf(const std::string& metric, Parts& parts) {
+Samples& SamplesOf(const std::string& metric, Parts& parts) {
   return metric == kGpu ? parts.gpu : parts.cpu;
 }
 
 void AddTicks(const TickTable& table, Parts& parts) {
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    auto& means = MeansOf(table.series[column].metric, parts);
+    Samples& samples = SamplesOf(table.series[column].metric, parts);
     for (std::size_t row = 0; row < table.at_us.size(); ++row) {
       if (!table.columns[column].Has(row)) continue;
-      means[parts.PartOf(table.at_us[row])].Add(table.columns[column].At(row), 1);
+      parts.Add(samples, table.at_us[row], 0, table.columns[column].At(row), 1);
     }
   }
 }
 
 void AddRollup(const NodeRollup& rollup, std::int64_t bin_us, Parts& parts) {
-  auto& means = MeansOf(rollup.metric, parts);
+  Samples& samples = SamplesOf(rollup.metric, parts);
   for (const RollupDevice& device : DevicesOf(rollup.bins)) {
     for (std::size_t row = 0; row < rollup.bins.at_us.size(); ++row) {
       const std::int64_t at_us = rollup.bins.at_us[row];
       const bool inside = at_us + bin_us > parts.from_us && at_us <= parts.to_us;
       if (!inside || !device.count->Has(row)) continue;
-      means[parts.PartOf(at_us)].Add(device.sum->At(row), device.count->values[row]);
+      parts.Add(samples, at_us, bin_us, device.sum->At(row), device.count->values[row]);
     }
   }
 }
@@ -109,21 +130,19 @@ Status AddNodes(Connection& connection, std::int64_t job_id,
   });
 }
 
-std::optional<double> MeanOf(const std::array<Mean, kSparkPoints>& parts) {
-  Mean all;
-  for (const Mean& part : parts) {
-    all.sum += part.sum;
-    all.count += part.count;
-  }
-  return all.Value();
+// Of the steps, or of all the time where none was sampled.
+std::optional<double> MeanOf(const Samples& samples) {
+  return samples.within_steps.count > 0 ? samples.within_steps.Value() : samples.all.Value();
 }
 
-Status SummariseTicks(Connection& connection, std::int64_t job_id, JobSummary& summary) {
+Status SummariseTicks(Connection& connection, std::int64_t job_id, const StepSpan& steps,
+                      JobSummary& summary) {
   const Result<std::vector<TickRange>> ranges = ReadTickRanges(connection, job_id);
   if (!ranges) return ranges.error();
   if (ranges->empty()) return {};
   Parts parts{.from_us = std::ranges::min(*ranges, {}, &TickRange::from_us).from_us,
               .to_us = std::ranges::max(*ranges, {}, &TickRange::to_us).to_us,
+              .steps = steps,
               .cpu = {},
               .gpu = {}};
   const std::size_t nodes = std::min(ranges->size(), kMostNodes);
@@ -136,13 +155,13 @@ Status SummariseTicks(Connection& connection, std::int64_t job_id, JobSummary& s
   if (Status added = AddNodes(connection, job_id, node_ids, parts); !added) return added;
   summary.mean_cpu_percent = MeanOf(parts.cpu);
   summary.mean_gpu_percent = MeanOf(parts.gpu);
-  std::ranges::transform(parts.cpu, summary.cpu.begin(), &Mean::Value);
-  std::ranges::transform(parts.gpu, summary.gpu.begin(), &Mean::Value);
+  std::ranges::transform(parts.cpu.parts, summary.cpu.begin(), &Mean::Value);
+  std::ranges::transform(parts.gpu.parts, summary.gpu.begin(), &Mean::Value);
   return {};
 }
 
 Status SummariseSteps(Connection& connection, const JobRow& job, std::int64_t now_us,
-                      JobSummary& summary) {
+                      StepSpan& span, JobSummary& summary) {
   const Result<std::optional<int>> rank = FirstRank(connection, job.job_id);
   if (!rank) return rank.error();
   if (!*rank) return {};
@@ -152,6 +171,11 @@ Status SummariseSteps(Connection& connection, const JobRow& job, std::int64_t no
                                                                  .after_us = end_us - kReadWholeUs,
                                                                  .most_rows = 20'000});
   if (!steps) return steps.error();
+  const Result<std::vector<Step>> first =
+      ReadSteps(connection, {.job_id = job.job_id, .rank = **rank, .most_rows = 1});
+  if (!first) return first.error();
+  if (!first->empty()) span.from_us = ToMicros(first->front().start);
+  if (!steps->empty()) span.to_us = ToMicros(steps->back().start + steps->back().wall);
   std::vector<Duration> walls;
   for (const Step& step : *steps) walls.push_back(step.wall);
   if (walls.empty()) return {};
@@ -172,8 +196,9 @@ Result<JobSummary> JobSummaries::Of(Connection& connection, const JobRow& job) {
   });
   if (fresh) return *fresh;
   JobSummary summary;
-  Status read = SummariseTicks(connection, job.job_id, summary);
-  if (read) read = SummariseSteps(connection, job, ToMicros(clock_.Now()), summary);
+  StepSpan steps;
+  Status read = SummariseSteps(connection, job, ToMicros(clock_.Now()), steps, summary);
+  if (read) read = SummariseTicks(connection, job.job_id, steps, summary);
   if (!read) return read.error();
   // The last samples of a job may arrive a little after its end.
   const std::int64_t ended_us = job.ended_us.value_or(INT64_MAX);

@@ -16,6 +16,7 @@ using Sparkline = std::array<std::optional<double>, kSparkPoints>;
 
 // The samples of a job as the list of jobs shows them.
 struct JobSummary {
+  // From the first rank's first step to its last, where steps are known; else of all the time.
   std::optional<double> mean_cpu_percent, mean_gpu_percent;
   Sparkline cpu{}, gpu{};
   std::optional<double> median_step_seconds;  // steps of the first rank, over its last ten minutes

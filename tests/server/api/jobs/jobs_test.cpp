@@ -246,7 +246,7 @@ TEST_F(JobsTest, ListShowsWhatWasMeasured) {
   Push(agent.Started(kStartUs));
   Push(agent.Rank(kStartUs, 0));
   Push(agent.Ticks({kStartUs, kStartUs + kSecondUs, kStartUs + 2 * kSecondUs}, {10, 20, 60}));
-  Push(agent.Steps(0, kStartUs, {100, 300, 200}, 0.5));
+  Push(agent.Steps(0, kStartUs, {1000, 200, 900}, 0.5));
   Push(agent.Ended(kStartUs + 3 * kSecondUs, 0));
   const Json item = service_.GetJson("/api/v1/jobs")["items"][0];
   EXPECT_EQ(item["mean_cpu_util_percent"], 30);
@@ -254,8 +254,22 @@ TEST_F(JobsTest, ListShowsWhatWasMeasured) {
   EXPECT_EQ(item["cpu_util_sparkline"][23], 60);
   EXPECT_EQ(item["cpu_util_sparkline"][6], nullptr);
   EXPECT_EQ(item["mean_gpu_util_percent"], nullptr);
-  EXPECT_EQ(item["median_step_seconds"], 0.2);
+  EXPECT_EQ(item["median_step_seconds"], 0.9);
   EXPECT_EQ(item["nodes"], 1);
+}
+
+TEST_F(JobsTest, TheMeanUseInAListIsThatOfTheSteps) {
+  TestAgent agent("slow-start");
+  Push(agent.Started(kStartUs));
+  Push(agent.Rank(kStartUs, 0));
+  std::vector<std::int64_t> times;
+  for (int second = 0; second < 5; ++second) times.push_back(kStartUs + second * kSecondUs);
+  Push(agent.Ticks(times, {0, 0, 90, 80, 0}));
+  Push(agent.Steps(0, kStartUs + 3 * kSecondUs / 2, {1000, 700}, 0.5));
+  Push(agent.Ended(kStartUs + 5 * kSecondUs, 0));
+  const Json item = service_.GetJson("/api/v1/jobs")["items"][0];
+  EXPECT_EQ(item["mean_cpu_util_percent"], 85);
+  EXPECT_EQ(item["cpu_util_sparkline"][0], 0);
 }
 
 TEST_F(JobsTest, TheIntervalOfARunningJobCanBeChanged) {
