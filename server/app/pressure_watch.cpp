@@ -71,10 +71,11 @@ Load PressureWatch::Look() const {
   const IngestFigures ingest = ingest_.figures();
   const double requests = ShareOf(double(edge.queued), bounds_.most_queued);
   // The number of waiting pushes says little, because a group takes hundreds; their age counts.
-  const double wait = ToSeconds(ingest.queue_age) / ToSeconds(ingest_bounds_.queue_age);
+  const double wait = ToSeconds(ingest.shared_age) / ToSeconds(ingest_bounds_.queue_age);
   const double bodies = ShareOf(double(edge.body_bytes), bounds_.most_body_bytes);
   const double pushes = ShareOf(double(ingest.queue_bytes), ingest_bounds_.queue_bytes);
-  Load load{.queue = std::max(requests, wait),
+  Load load{.queue = requests,
+            .wait = wait,
             .bodies = std::max(bodies, pushes),
             .connections = ShareOf(double(edge.open()), bounds_.most_connections),
             .commit_p95 = ingest.commit_p95};

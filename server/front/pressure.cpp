@@ -15,6 +15,11 @@ Pressure OfShare(double share) {
   return share >= kBulkShare ? Pressure::kBulk : Pressure::kNone;
 }
 
+// A push that waits too long is refused by its own queue: the frames of other senders go on.
+Pressure OfWait(double share) {
+  return share >= kBulkShare ? Pressure::kBulk : Pressure::kNone;
+}
+
 Pressure OfCommits(Duration p95) {
   if (p95 >= kFramesCommit) return Pressure::kFrames;
   return p95 >= kBulkCommit ? Pressure::kBulk : Pressure::kNone;
@@ -39,9 +44,10 @@ std::string_view ToText(Shortage shortage) {
 }
 
 Judgement Judge(const Load& load) {
-  const std::array<Judgement, 5> judgements = {{
+  const std::array<Judgement, 6> judgements = {{
       {OfStorage(load), Shortage::kStorage},
       {OfShare(load.queue), Shortage::kQueue},
+      {OfWait(load.wait), Shortage::kQueue},
       {OfShare(load.bodies), Shortage::kBodies},
       {OfCommits(load.commit_p95), Shortage::kCommits},
       {OfConnections(load.connections), Shortage::kConnections},

@@ -12,6 +12,7 @@ namespace stepscope {
 // How much of each resource that the service may run short of is used now.
 struct Load {
   double queue = 0;        // requests that wait for a worker, as a share of the most that may
+  double wait = 0;         // pushes of the sender that waits least, as a share of the longest wait
   double bodies = 0;       // bytes of bodies in flight, as a share of the most
   double connections = 0;  // as a share of the most
   Duration commit_p95{};   // of commits of ingest

@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "server/ingest/apply_lifecycle.h"
+#include "server/ingest/check/repeated_frames.h"
 #include "server/ingest/check/span_quota.h"
 #include "server/ingest/commands.h"
 #include "server/ingest/group_jobs.h"
@@ -73,6 +74,13 @@ void Reject(Stream& stream, const ReportedBy& by, const RejectedFrame& rejected,
         {{"sequence", rejected.sequence}, {"code", rejected.code}, {"detail", rejected.detail}}});
 }
 
+// Moves the cursor past the frame.
+void Pass(Stream& stream, const CheckedFrame& frame, PushOutcome& outcome) {
+  stream.cursor = stream.push->numbered ? frame.last : stream.cursor + 1;
+  outcome.cursor = stream.cursor;
+  ++outcome.frames;
+}
+
 // Takes the frame that comes next in its stream.
 Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushEvents& events,
             PushOutcome& outcome) {
@@ -84,8 +92,7 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushEvents&
                       group.options.public_url,
                       events};
   const std::uint64_t before = stream.cursor;
-  stream.cursor = stream.push->numbered ? frame.last : before + 1;
-  ++outcome.frames;
+  Pass(stream, frame, outcome);
   if (const auto* table = std::get_if<TableFrame>(&frame.content)) {
     const auto fault = group.windows.Take(group.connection, by.job_id, *table);
     if (!fault) return fault.error();
@@ -131,6 +138,7 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
   outcome.node_bound = group.holders.IsForeign(*item.push);
   if (outcome.node_bound) return outcome;
   PushEvents events;
+  const std::vector<bool> repeated = RepeatedFrames(*item.push, item.from, item.to);
   for (std::size_t i = item.from; i < item.to; ++i) {
     if (!stream.known) {
       outcome.cursor = frames[i].last;
@@ -153,6 +161,10 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
     if (IsOfAnotherJob(frames[i], outcome.job_id)) {
       outcome.unknown_schema = frames[i].sequence;
       break;
+    }
+    if (repeated[i - item.from]) {
+      Pass(stream, frames[i], outcome);
+      continue;
     }
     if (Status taken = Take(group, stream, frames[i], events, outcome); !taken)
       return taken.error();

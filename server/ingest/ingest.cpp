@@ -31,6 +31,10 @@ struct Commits {
   std::multiset<SteadyTime> running;
 };
 
+PushReply TooManyWait() {
+  return Refused(503, "unavailable", "ingest: too many pushes wait; send it again");
+}
+
 PushReply TakesLong() {
   return Refused(503, "unavailable", "ingest: the database takes long; send it again");
 }
@@ -186,6 +190,9 @@ std::optional<ReceivedPush> Ingest::Receive(std::string_view body, MayWait may_w
 
 void Ingest::Push(ReceivedPush received, std::string sender, TakeReply take) {
   const std::size_t bytes = received.bytes;
+  if (!received.refusal && !core_->queue.HasRoomFor(sender, received.push.job, bytes)) {
+    return take(TooManyWait());
+  }
   auto checked = CheckPush(std::move(received), [this](const FrameHead& head) {
     return core_->schemas.Load(core_->database, head);
   });
@@ -246,7 +253,7 @@ void Ingest::Enqueue(CheckedPush push, std::size_t body_bytes, std::string sende
                                  "ingest: the machine of this job does not answer; send it again"));
   }
   if (core_->queue.Add(waiting)) return;
-  waiting->take(Refused(503, "unavailable", "ingest: too many pushes wait; send it again"));
+  waiting->take(TooManyWait());
 }
 
 bool Ingest::Hangs(const std::string& job) const {

@@ -63,7 +63,10 @@ struct IngestFigures {
   std::uint64_t queue_length = 0;  // pushes that wait now
   std::uint64_t queue_bytes = 0;   // their bytes, and those that are being stored
   Duration queue_age{};            // how long the first waits of those that could be written
-  Duration commit_time{};          // spent in transactions, all together
+  // How long the first push waits of the sender that waits least, where several senders wait: a
+  // sender alone delays only itself.
+  Duration shared_age{};
+  Duration commit_time{};  // spent in transactions, all together
   Duration last_commit{};
   // 95 of 100 transactions of the last minute took at most this; more when all threads that write
   // have been at one for longer.

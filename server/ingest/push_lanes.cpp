@@ -9,7 +9,7 @@ void PushLanes::Add(Waiting push) {
   const std::string& sender_name = push->push.sender;
   auto known = by_name_.find(sender_name);
   if (known == by_name_.end()) {
-    senders_.push_back({sender_name, {}, {}, 0});
+    senders_.push_back({sender_name, {}, {}, 0, 0});
     known = by_name_.emplace(sender_name, std::prev(senders_.end())).first;
   }
   Sender& sender = *known->second;
@@ -18,7 +18,7 @@ void PushLanes::Add(Waiting push) {
     sender.jobs.push_back({push->push.job, {}, 0});
     job = sender.by_name.emplace(push->push.job, std::prev(sender.jobs.end())).first;
   }
-  ++pushes_;
+  ++pushes_, ++sender.pushes;
   frames_ += push->push.frames.size();
   bytes_ += push->bytes;
   sender.bytes += push->bytes;
@@ -34,7 +34,7 @@ const WaitingPush* PushLanes::Next() const {
 PushLanes::Waiting PushLanes::TakeFrom(Senders::iterator sender, std::list<Job>::iterator job) {
   Waiting push = std::move(job->waiting.front());
   job->waiting.pop_front();
-  --pushes_;
+  --pushes_, --sender->pushes;
   frames_ -= push->push.frames.size();
   for (std::size_t* bytes : {&bytes_, &sender->bytes, &job->bytes}) *bytes -= push->bytes;
   if (job->waiting.empty()) {
@@ -119,16 +119,42 @@ std::size_t PushLanes::BytesOf(const std::string& sender, const std::string& job
   return lane ? lane->bytes : 0;
 }
 
+std::size_t PushLanes::PushesOf(const std::string& sender) const {
+  const auto known = by_name_.find(sender);
+  return known == by_name_.end() ? 0 : known->second->pushes;
+}
+
+std::optional<SteadyTime> PushLanes::OldestOf(const Sender& sender, const MayGo& may) {
+  std::optional<SteadyTime> oldest;
+  for (const Job& job : sender.jobs) {
+    if (may && !may(job.name)) continue;
+    const SteadyTime since = job.waiting.front()->since;
+    oldest = std::min(oldest.value_or(since), since);
+  }
+  return oldest;
+}
+
 std::optional<SteadyTime> PushLanes::Oldest(const MayGo& may) const {
   std::optional<SteadyTime> oldest;
   for (const Sender& sender : senders_) {
-    for (const Job& job : sender.jobs) {
-      if (may && !may(job.name)) continue;
-      const SteadyTime since = job.waiting.front()->since;
-      oldest = std::min(oldest.value_or(since), since);
-    }
+    const auto since = OldestOf(sender, may);
+    if (since) oldest = std::min(oldest.value_or(*since), *since);
   }
   return oldest;
+}
+
+std::optional<SteadyTime> PushLanes::LeastOldest(const MayGo& may) const {
+  std::optional<SteadyTime> youngest;
+  std::size_t senders = 0;
+  bool named = true;
+  for (const Sender& sender : senders_) {
+    const auto since = OldestOf(sender, may);
+    if (!since) continue;
+    youngest = std::max(youngest.value_or(*since), *since);
+    named = named && !sender.name.empty();
+    ++senders;
+  }
+  return senders == 1 && named ? std::nullopt : youngest;
 }
 
 std::optional<SteadyTime> PushLanes::Oldest(const std::string& sender,

@@ -49,11 +49,15 @@ class PushLanes {
   // Bytes that wait, of all, of a sender, and of a sender's job.
   std::size_t bytes() const { return bytes_; }
   std::size_t BytesOf(const std::string& sender) const;
+  std::size_t PushesOf(const std::string& sender) const;
   std::size_t BytesOf(const std::string& sender, const std::string& job) const;
   // When the oldest push came: of all, and of a sender's job; none when none waits.
   // Among jobs that may go; all may where nothing is given.
   std::optional<SteadyTime> Oldest(const MayGo& may = nullptr) const;
   std::optional<SteadyTime> Oldest(const std::string& sender, const std::string& job) const;
+  // When the oldest push came of the sender whose pushes wait least; none where one sender with a
+  // name waits alone. A sender without a name is several, nobody knows how many.
+  std::optional<SteadyTime> LeastOldest(const MayGo& may = nullptr) const;
 
  private:
   struct Job {
@@ -65,12 +69,13 @@ class PushLanes {
     std::string name;
     std::list<Job> jobs;  // the first one's turn comes next
     std::map<std::string, std::list<Job>::iterator, std::less<>> by_name;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0, pushes = 0;
   };
   using Senders = std::list<Sender>;
 
   // The names of the sender and the job whose turn it is; nullopt where none may go.
   std::optional<std::pair<std::string, std::string>> NextJob(const MayGo& may) const;
+  static std::optional<SteadyTime> OldestOf(const Sender& sender, const MayGo& may);
   const Job* Find(const std::string& sender, const std::string& job) const;
   Waiting TakeFrom(Senders::iterator sender, std::list<Job>::iterator job);
 

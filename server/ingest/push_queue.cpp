@@ -5,15 +5,18 @@
 
 namespace stepscope {
 
-bool PushQueue::HasRoom(const Content& content, const WaitingPush& push) const {
+bool PushQueue::HasRoom(const Content& content, const std::string& sender, const std::string& job,
+                        std::size_t bytes) const {
   const PushLanes& waiting = content.waiting;
   if (content.closed || waiting.pushes() >= options_.queue_bound) return false;
   const std::size_t taken = waiting.bytes() + content.written;
-  if (taken + push.bytes > options_.queue_bytes) return false;
-  const std::string &sender = push.push.sender, &job = push.push.job;
+  if (taken + bytes > options_.queue_bytes) return false;
+  const std::size_t own_pushes = waiting.PushesOf(sender);
+  const std::size_t places = options_.queue_bound - (waiting.pushes() - own_pushes);
+  if (!sender.empty() && own_pushes > 0 && own_pushes >= places / 4 * 3) return false;
   const auto fits = [&](std::size_t own, std::size_t quarters) {
     const std::size_t left = options_.queue_bytes - (taken - own);
-    return own == 0 || own + push.bytes <= left / 4 * quarters;
+    return own == 0 || own + bytes <= left / 4 * quarters;
   };
   if (!fits(waiting.BytesOf(sender), 3) || !fits(waiting.BytesOf(sender, job), 2)) return false;
   const auto first = waiting.Oldest(sender, job);
@@ -50,9 +53,15 @@ void PushQueue::Signal(const Content& content) {
   signal_.Set(some, waiting.frames() >= options_.group_frames);
 }
 
+bool PushQueue::HasRoomFor(const std::string& sender, const std::string& job,
+                           std::size_t bytes) const {
+  return content_.Read(
+      [&](const Content& content) { return HasRoom(content, sender, job, bytes); });
+}
+
 bool PushQueue::Add(std::unique_ptr<WaitingPush>& push) {
   return content_.Change([&](Content& content) {
-    if (!HasRoom(content, *push)) return false;
+    if (!HasRoom(content, push->push.sender, push->push.job, push->bytes)) return false;
     content.waiting.Add(std::move(push));
     Signal(content);
     return true;
@@ -110,6 +119,7 @@ void PushQueue::FillFigures(IngestFigures& figures) const {
     figures.queue_bytes = content.waiting.bytes() + content.written;
     const auto may = one_writer() ? PushLanes::MayGo() : MayGo(content);
     if (const auto oldest = content.waiting.Oldest(may)) figures.queue_age = at - *oldest;
+    if (const auto least = content.waiting.LeastOldest(may)) figures.shared_age = at - *least;
   });
 }
 

@@ -22,7 +22,8 @@ using PushBatch = std::vector<std::unique_ptr<WaitingPush>>;
 // The queue between senders of pushes and the threads that write them. Bounded by number and
 // bytes, and for each job by how long its first push has waited: a queue that is longer than
 // anybody waits does harm. Of the bytes that others leave, a sender may have three quarters and a
-// job half, so that there is always room for somebody else. A machine of a cluster may have half of
+// job half, and of the number three quarters a sender with a name, so that there is always room for
+// somebody else. A machine of a cluster may have half of
 // the threads, lest one that hangs takes all. Safe from any thread.
 class PushQueue {
  public:
@@ -32,6 +33,8 @@ class PushQueue {
   PushQueue(const IngestOptions& options, const Clock& clock, const JobMachines& machines)
       : options_(options), clock_(clock), machines_(machines) {}
 
+  // Whether a push of so many bytes would be taken now: those that would not need no check.
+  bool HasRoomFor(const std::string& sender, const std::string& job, std::size_t bytes) const;
   // False, and the push stays the caller's, when there is no room, or none any more.
   bool Add(std::unique_ptr<WaitingPush>& push);
   void Close();  // from now on there is no room
@@ -70,7 +73,8 @@ class PushQueue {
   bool one_writer() const { return options_.writers == 1; }
   PushLanes::MayGo MayGo(const Content& content) const;
   PushBatch TakeMixed(PushLanes& waiting) const;
-  bool HasRoom(const Content& content, const WaitingPush& push) const;
+  bool HasRoom(const Content& content, const std::string& sender, const std::string& job,
+               std::size_t bytes) const;
   void Signal(const Content& content);
 
   const IngestOptions& options_;

@@ -21,6 +21,12 @@ TEST(Judge, RefusesBulkReadersFirstAndFramesLast) {
   EXPECT_EQ(Judge({.commit_p95 = 5s}).pressure, Pressure::kFrames);
 }
 
+// A push that has waited too long is refused by its own queue (push_lanes_test.cpp).
+TEST(Judge, PushesThatWaitNeverStopTheFramesOfOthers) {
+  EXPECT_EQ(Judge({.wait = 0.49}).pressure, Pressure::kNone);
+  EXPECT_EQ(Judge({.wait = 1.0}).pressure, Pressure::kBulk);
+}
+
 TEST(Judge, ManyConnectionsNeverStopFrames) {
   EXPECT_EQ(Judge({.connections = 1.0}).pressure, Pressure::kBulk);
 }

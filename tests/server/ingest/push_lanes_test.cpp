@@ -150,5 +150,54 @@ TEST(PushQueue, TheAgeOfAQueueIsThatOfTheJob) {
   EXPECT_TRUE(queue.Add(push));
 }
 
+// A sender that floods is late by itself; the service is late when all of them are.
+TEST(PushQueue, TheAgeOfAllIsThatOfTheSenderThatWaitsLeast) {
+  IngestOptions options;
+  test::FakeClock clock(Time{});
+  clock.Advance(10s);
+  const JobMachines machines;
+  PushQueue queue(options, clock, machines);
+  const auto shared_age = [&](const std::string& sender, Duration waited) {
+    auto push = PushOf(sender, "a", 1, clock.Steady() - waited);
+    EXPECT_TRUE(queue.Add(push));
+    IngestFigures figures;
+    queue.FillFigures(figures);
+    return figures.shared_age;
+  };
+  EXPECT_EQ(shared_age("flood", 3s), Duration::zero());
+  EXPECT_FALSE(queue.HasRoomFor("flood", "a", 1)) << "it is refused before it is checked";
+  EXPECT_TRUE(queue.HasRoomFor("honest", "b", 1));
+  EXPECT_EQ(shared_age("honest", 1s), 1s);
+  EXPECT_EQ(shared_age("", 2s), 1s);
+}
+
+TEST(PushQueue, WhereNobodyHasANameTheAgeOfAllIsThatOfTheFirst) {
+  IngestOptions options;
+  test::FakeClock clock(Time{});
+  const JobMachines machines;
+  PushQueue queue(options, clock, machines);
+  auto push = PushOf("", "a", 1, clock.Steady() - 3s);
+  EXPECT_TRUE(queue.Add(push));
+  IngestFigures figures;
+  queue.FillFigures(figures);
+  EXPECT_EQ(figures.shared_age, 3s);
+}
+
+TEST(PushQueue, OneSenderDoesNotTakeEveryPlace) {
+  IngestOptions options;
+  options.queue_bound = 100;
+  test::FakeClock clock(Time{});
+  const JobMachines machines;
+  PushQueue queue(options, clock, machines);
+  const auto takes = [&](const std::string& sender) {
+    auto push = PushOf(sender, "a", 1, clock.Steady());
+    return queue.Add(push);
+  };
+  int taken = 0;
+  while (taken < 100 && takes("flood")) ++taken;
+  EXPECT_EQ(taken, 75);
+  EXPECT_TRUE(takes("honest"));
+}
+
 }  // namespace
 }  // namespace stepscope
