@@ -224,9 +224,9 @@ Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
                                                          const IngestOptions& options,
                                                          BoundNodes& bound, std::int64_t now_us,
                                                          Place place) {
-  const Statement first[] = {{"set local lock_timeout = '1s'", {}},
-                             {"set local statement_timeout = '5s'", {}},
-                             FindJobs(NamesOf(items))};
+  const std::string patience = Format("set local lock_timeout = {}", options.lock_wait / 1ms);
+  const Statement first[] = {
+      {patience, {}}, {"set local statement_timeout = '5s'", {}}, FindJobs(NamesOf(items))};
   std::vector<Rows> begun;
   Result<Transaction> transaction = Transaction::Begin(connection, first, begun);
   if (!transaction) return transaction.error();

@@ -26,6 +26,7 @@ struct PushOutcome {
   std::vector<ServiceCommand> commands;        // commands that the agent has not answered
   std::vector<const TableFrame*> with_schema;  // tables stored together with their schema
   std::uint64_t frames = 0, samples = 0, bytes = 0, duplicates = 0, lost = 0, refused = 0;  // new
+  std::optional<Error> not_stored;  // why a part of it was not, where others of its group were
 };
 
 // A part of a push that is stored together with others: frames [from, to).

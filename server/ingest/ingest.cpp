@@ -17,6 +17,7 @@
 #include "server/ingest/check/sample_sessions.h"
 #include "server/ingest/check/series_names.h"
 #include "server/ingest/cluster_writes.h"
+#include "server/ingest/job_pauses.h"
 #include "server/ingest/push_queue.h"
 #include "server/ingest/recent.h"
 #include "server/ingest/replies.h"
@@ -45,6 +46,10 @@ PushReply NotStored(const Error& error) {
   return Refused(503, "unavailable", error.message);
 }
 
+std::optional<Error> WhyNotStored(const Status& stored, const WaitingPush& waiting) {
+  return stored ? waiting.outcome.not_stored : std::optional(stored.error());
+}
+
 // A sender that gets no reply, for want of memory, asks again; the others get theirs.
 void SendReply(const TakeReply& take, const std::function<PushReply()>& reply) {
   try {
@@ -66,6 +71,7 @@ struct Ingest::Core {
   BoundNodes bound;
   ClusterWrites cluster;
   PushQueue queue;
+  JobPauses held;  // jobs that held up others, because another transaction has rows of them
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
   std::vector<Worker> writers;  // last: their threads use the members above
@@ -106,10 +112,12 @@ void Ingest::Core::Store(const PushBatch& batch) {
   PushQueue::Taken taken{batch.front()->push.job, 0};
   if (options.writers > 1) cluster.Note(taken.job, stored, begun);
   for (const auto& waiting : batch) {
-    if (stored) Remember(*waiting);
+    const std::optional<Error> why = WhyNotStored(stored, *waiting);
+    const std::optional<Error>& left = waiting->outcome.not_stored;
+    held.Note(waiting->push.job, left ? Status(*left) : Status(), clock.Steady());
+    if (!why) Remember(*waiting);
     SendReply(waiting->take, [&] {
-      return stored ? ReplyTo(waiting->push, waiting->outcome, clock.Now())
-                    : NotStored(stored.error());
+      return why ? NotStored(*why) : ReplyTo(waiting->push, waiting->outcome, clock.Now());
     });
     taken.bytes += waiting->bytes;
   }
@@ -157,7 +165,7 @@ void Ingest::Core::Count(const PushBatch& batch, SteadyTime begun, bool stored) 
     for (const auto& waiting : batch) {
       const PushOutcome& outcome =
           waiting->outcome;  // a group that failed has parts that were stored
-      if (stored) ++now.pushes;
+      if (stored && !outcome.not_stored) ++now.pushes;
       now.frames += outcome.frames;
       now.samples += outcome.samples;
       now.bytes += outcome.bytes;
@@ -248,6 +256,10 @@ void Ingest::Enqueue(CheckedPush push, std::size_t body_bytes, std::string sende
   }
   waiting->take = std::move(take);
   const std::string& job = waiting->push.job;
+  if (core_->held.IsPaused(job, waiting->since)) {
+    return waiting->take(
+        Refused(503, "unavailable", "ingest: something else writes to this job; send it again"));
+  }
   if (core_->options.writers > 1 && (core_->cluster.IsPaused(job) || core_->queue.Hangs(job))) {
     return waiting->take(Refused(503, "unavailable",
                                  "ingest: the machine of this job does not answer; send it again"));

@@ -36,6 +36,7 @@ struct IngestOptions {
   std::size_t group_frames = 256;  // most frames in one transaction ...
   Duration group_wait = 5ms;       // ... and how long the first of a group waits for others
   Duration answer_within = kPushAnsweredWithin;
+  Duration lock_wait = 1s;  // how long a transaction waits for rows that another one holds
 };
 
 // The answer to a push: 200 with `answer`, or a problem.

@@ -10,9 +10,9 @@
 
 namespace stepscope {
 
-// Jobs whose machine did not answer, and for how long their pushes are refused at once: a writer
-// that waits for such a machine writes nothing else. From 0.5 s, twice as long each time, up to
-// 4 s, or as long as is said. Bounded. Safe from any thread.
+// Jobs whose machine did not answer, or of which another transaction holds rows, and for how long
+// their pushes are refused at once: a writer that waits for them writes nothing else. From 0.5 s,
+// twice as long each time, up to 4 s, or as long as is said. Bounded. Safe from any thread.
 class JobPauses {
  public:
   static constexpr Duration kFirst = 500ms, kLongest = 4s;

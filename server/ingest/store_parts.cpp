@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string_view>
 
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "server/ingest/replies.h"
+#include "server/store/postgres/sqlstate.h"
 
 namespace stepscope {
 namespace {
+
+// Enough for whoever only commits; a whole group waited longer already.
+constexpr Duration kSecondWait = 200ms;
 
 std::size_t FramesOf(const std::vector<GroupPart>& parts) {
   std::size_t frames = 0;
@@ -43,6 +49,35 @@ std::array<std::vector<GroupPart>, 2> Halve(const std::vector<GroupPart>& parts)
   return halves;
 }
 
+std::vector<std::vector<GroupPart>> ByJob(const std::vector<GroupPart>& parts) {
+  std::map<std::string_view, std::vector<GroupPart>> by_job;
+  for (const GroupPart& part : parts) by_job[part.item.push->job].push_back(part);
+  std::vector<std::vector<GroupPart>> jobs;
+  for (auto& [job, own] : by_job) jobs.push_back(std::move(own));
+  return jobs;
+}
+
+// Stores parts beside others, which go on when rows of these are held.
+Status StoreBeside(const StoreTools& tools, const std::vector<GroupPart>& parts,
+                   std::uint64_t& duplicate_rows) {
+  const Status stored = StoreParts(tools, parts, duplicate_rows);
+  if (stored || !IsLockTimeout(stored.error())) return stored;
+  for (const GroupPart& part : parts) part.outcome->not_stored = stored.error();
+  return {};
+}
+
+// The jobs of a group of which another transaction holds some, one by one.
+Status StoreJobs(const StoreTools& tools, const std::vector<std::vector<GroupPart>>& jobs,
+                 std::uint64_t& duplicate_rows) {
+  IngestOptions hasty = tools.options;
+  hasty.lock_wait = kSecondWait;
+  for (const std::vector<GroupPart>& job : jobs) {
+    const StoreTools alone{tools.connection, hasty, tools.clock, tools.bound};
+    if (Status stored = StoreBeside(alone, job, duplicate_rows); !stored) return stored;
+  }
+  return {};
+}
+
 Status StoreCulprit(const StoreTools& tools, const GroupPart& part, const Error& error,
                     std::uint64_t& duplicate_rows) {
   CheckedFrame& frame = part.item.push->frames[part.item.from];
@@ -70,11 +105,15 @@ Status StoreParts(const StoreTools& tools, const std::vector<GroupPart>& parts,
                   std::uint64_t& duplicate_rows) {
   const Status stored = StoreWhole(tools, parts);
   if (stored) return {};
+  if (IsLockTimeout(stored.error())) {
+    const auto jobs = ByJob(parts);
+    return jobs.size() == 1 ? stored : StoreJobs(tools, jobs, duplicate_rows);
+  }
   const Code code = stored.error().code;
   if (code != Code::kInvalid && code != Code::kConflict) return stored;
   if (FramesOf(parts) == 1) return StoreCulprit(tools, parts[0], stored.error(), duplicate_rows);
   for (const std::vector<GroupPart>& half : Halve(parts)) {
-    if (Status whole = StoreParts(tools, half, duplicate_rows); !whole) return whole;
+    if (Status whole = StoreBeside(tools, half, duplicate_rows); !whole) return whole;
   }
   return {};
 }

@@ -23,9 +23,11 @@ struct StoreTools {
 };
 
 // Stores the parts in one transaction. When PostgreSQL refuses the content of a group, it is halved
-// until the culprit stands alone; that frame is then refused by name. An error means that a part
-// was not stored, and no sender of the group may be told that it was. `duplicate_rows` counts
-// frames that the natural key kept out although their cursor had let them through.
+// until the culprit stands alone; that frame is then refused by name. When another transaction
+// holds rows of a job, each job is stored by itself, and the outcomes of those pushes have an error
+// that were not. An error means that a part was not stored, and no sender of the group may be told
+// that it was. `duplicate_rows` counts frames that the natural key kept out although their cursor
+// had let them through.
 Status StoreParts(const StoreTools& tools, const std::vector<GroupPart>& parts,
                   std::uint64_t& duplicate_rows);
 

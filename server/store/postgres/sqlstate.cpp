@@ -13,4 +13,8 @@ Code CodeOf(std::string_view sqlstate) {
   return Code::kInternal;
 }
 
+bool IsLockTimeout(const Error& error) {
+  return error.code == Code::kUnavailable && error.message.ends_with("(55P03)");
+}
+
 }  // namespace stepscope

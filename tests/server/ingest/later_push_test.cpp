@@ -144,6 +144,31 @@ TEST_F(LaterPush, WhatWaitedTooLongIsNotStored) {
   ExpectStored(slow.Push(test::PushOf(frames)), 4);
 }
 
+// Somebody changes a job at length: pushes of other jobs in its group are stored all the same.
+TEST_F(LaterPush, AJobThatIsHeldHoldsUpNoOther) {
+  FrameMaker held("held", "n0"), other("other", "n1");
+  ExpectStored(Push({held.Started()}), 1);
+  ExpectStored(Push({other.Started()}), 1);
+  IngestOptions options;
+  options.group_frames = 2;
+  options.group_wait = 60s;
+  options.lock_wait = 100ms;
+  Ingest together(store_, clock_, options);
+  Result<Transaction> lock = Transaction::Begin(*connection_);
+  ASSERT_TRUE(lock && connection_->Query("select * from streams where job_id = 1 for update"));
+  const std::string waits = held.Ticks(kStartUs);
+  Send(together, test::PushOf({waits}), Take());
+  Send(together, test::PushOf({other.Ticks(kStartUs)}), Take());
+  const auto replies = Replies(2);
+  ASSERT_EQ(replies.size(), 2u);
+  const bool first = replies[0].status == 200;
+  ExpectStored(replies[first ? 0 : 1], 2);
+  ExpectProblem(replies[first ? 1 : 0], 503, "unavailable");
+  EXPECT_EQ(together.figures().pushes, 1u);
+  ASSERT_TRUE(lock->Commit());
+  ExpectStored(Push({waits}), 2);
+}
+
 TEST_F(LaterPush, OneThatCannotBeToldHoldsNobodyUp) {
   FrameMaker deaf("train", "n0"), good("train", "n1");
   const std::string untold = deaf.Started();
