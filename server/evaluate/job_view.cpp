@@ -16,14 +16,23 @@ Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, 
   if (!ranges.ok()) return ranges.error();
   const auto nodes = ListNodes(connection, job_id, kJudgedNodeFacts);
   if (!nodes.ok()) return nodes.error();
-  auto ranks = ListRanks(connection, job_id, kJudgedRankFacts);
-  if (!ranks.ok()) return ranks.error();
+  JobFacts facts = FactsOf(*job, *nodes);
+  std::vector<RankRow> ranks;
+  const NodeNames names = NamesOf(*nodes);
+  const auto take = [&](std::vector<RankRow> some) {
+    AddRanks(*job, names, some, facts);
+    for (RankRow& rank : some) {
+      rank.facts = Json();
+      ranks.push_back(std::move(rank));
+    }
+  };
+  const Status read = ReadRanksInPieces(connection, job_id, kJudgedRankFacts, take);
+  if (!read.ok()) return read.error();
   auto windows = ReadWindowFacts(connection, job_id);
   if (!windows.ok()) return windows.error();
-  JobFacts facts = FactsOf(*job, *nodes, *ranks);
   facts.windows = std::move(*windows);
   return JobView{std::move(*job), std::move(facts), PresenceOf(*nodes, *ranges, now, silence),
-                 std::move(*ranks)};
+                 std::move(ranks)};
 }
 
 std::optional<Time> SettledHorizon(const JobView& view, Duration settle) {

@@ -15,7 +15,7 @@ struct JobView {
   JobRow job;
   JobFacts facts;
   std::vector<NodePresence> nodes;
-  std::vector<RankRow> ranks;
+  std::vector<RankRow> ranks;  // without their facts
 };
 
 Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, Duration silence);

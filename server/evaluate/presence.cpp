@@ -13,8 +13,6 @@ namespace {
 constexpr std::size_t kMostNamed = 5;
 constexpr std::size_t kMostMissing = 500;  // bytes of a fact that becomes part of a sentence
 
-using NameByNode = std::map<std::int64_t, std::string>;
-
 std::string AbsenceOf(const NodeRow& node, Time now, Duration silence) {
   if (now - FromMicros(node.last_seen_us) > silence) {
     return "silent since " + ToRfc3339(FromMicros(node.last_seen_us));
@@ -70,7 +68,21 @@ bool NamesGloo(const Json& facts) {
          backend->get_ref<const std::string&>().find("gloo") != std::string::npos;
 }
 
-RankFacts RankFactsOf(const RankRow& rank, const NameByNode& nodes) {
+// Bytes of a sentence that takes no memory beside the rank's.
+constexpr std::size_t kShortMark = 8;
+
+void KeepSentence(std::string& sentence, std::size_t& kept) {
+  if (sentence.empty() || kept++ < kMostSentences) return;
+  sentence = sentence.substr(0, kShortMark);  // and gives back what it had
+}
+
+std::size_t CountSentences(const std::vector<RankFacts>& ranks,
+                           const std::string RankFacts::*sentence) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      ranks, [=](const RankFacts& rank) { return !(rank.*sentence).empty(); }));
+}
+
+RankFacts RankFactsOf(const RankRow& rank, const NodeNames& nodes) {
   RankFacts facts;
   facts.rank = rank.rank;
   const auto node = nodes.find(rank.node_id);
@@ -136,13 +148,10 @@ std::string AbsenceText(const std::vector<NodePresence>& nodes) {
   return text;
 }
 
-JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
-                 const std::vector<RankRow>& ranks) {
+JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes) {
   JobFacts facts;
   facts.interval = std::chrono::milliseconds(IntervalMs(job.configuration));
-  NameByNode names;
   for (const NodeRow& node : nodes) {
-    names.emplace(node.node_id, node.name);
     const ListFact gpus = ListIn(node.facts, "gpus");
     facts.nodes.push_back({node.name, CoresOf(node.facts, "cores"), gpus.count,
                            CoresOf(node.facts, "cores_allowed"),
@@ -150,15 +159,29 @@ JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
                            gpus.first.is_object() ? TextOfFact(gpus.first, "name") : ""});
   }
   if (job.started_us) facts.started = Bounded(*job.started_us);
+  return facts;
+}
+
+NodeNames NamesOf(const std::vector<NodeRow>& nodes) {
+  NodeNames names;
+  for (const NodeRow& node : nodes) names.emplace(node.node_id, node.name);
+  return names;
+}
+
+void AddRanks(const JobRow& job, const NodeNames& nodes, const std::vector<RankRow>& ranks,
+              JobFacts& facts) {
+  std::size_t shared = CountSentences(facts.ranks, &RankFacts::second_process);
+  std::size_t clocks = CountSentences(facts.ranks, &RankFacts::gpu_clock);
   for (const RankRow& rank : ranks) {
-    facts.ranks.push_back(RankFactsOf(rank, names));
+    RankFacts& added = facts.ranks.emplace_back(RankFactsOf(rank, nodes));
+    KeepSentence(added.second_process, shared);
+    KeepSentence(added.gpu_clock, clocks);
     // A process that was killed tells no end: it has ended with the job.
-    auto& ended = facts.ranks.back().ended;
+    auto& ended = added.ended;
     if (!ended && job.ended_us) ended = Bounded(*job.ended_us);
     const Time seen = Bounded(rank.first_seen_us);
     facts.first_rank = std::min(facts.first_rank.value_or(seen), seen);
   }
-  return facts;
 }
 
 }  // namespace stepscope

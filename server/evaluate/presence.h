@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,7 +45,15 @@ inline constexpr Time kLatestTime = Time(std::chrono::seconds(7'258'118'400));  
 // "Node b is left out: silent since 2026-11-20T20:15:00Z." for each absent node; "" for none.
 std::string AbsenceText(const std::vector<NodePresence>& nodes);
 
-JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
-                 const std::vector<RankRow>& ranks);
+// The facts of a job and its nodes; ranks come piece by piece.
+JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes);
+
+using NodeNames = std::map<std::int64_t, std::string>;  // by node
+NodeNames NamesOf(const std::vector<NodeRow>& nodes);
+// Adds ranks, which come in order. Sentences of ranks are kept of the first kMostSentences that
+// have one: of others only whether they have, since a job may have 100,000 ranks.
+inline constexpr std::size_t kMostSentences = 64;
+void AddRanks(const JobRow& job, const NodeNames& nodes, const std::vector<RankRow>& ranks,
+              JobFacts& facts);
 
 }  // namespace stepscope

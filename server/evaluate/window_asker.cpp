@@ -68,13 +68,17 @@ Result<WindowSituation> ReadSituation(Connection& connection, const JobRow& job,
   WindowSituation situation{.now = now,
                             .began = FromMicros(job.started_us.value_or(job.created_us)),
                             .gpus = HasGpus(nodes)};
-  const auto ranks = ListRanks(connection, job.job_id, kRankFacts);
-  if (!ranks) return ranks.error();
-  for (const RankRow& rank : *ranks) {
-    const auto said = rank.facts.find("window_slowdown");
-    if (said == rank.facts.end() || !said->is_string()) continue;
-    situation.slowdown = Format("rank {}: {}", rank.rank, said->get<std::string>());
-  }
+  std::optional<int> first_rank;
+  const auto take = [&](const std::vector<RankRow>& ranks) {
+    for (const RankRow& rank : ranks) {
+      if (!first_rank) first_rank = rank.rank;
+      const auto said = rank.facts.find("window_slowdown");
+      if (said == rank.facts.end() || !said->is_string()) continue;
+      situation.slowdown = Format("rank {}: {}", rank.rank, said->get<std::string>());
+    }
+  };
+  const Status read = ReadRanksInPieces(connection, job.job_id, kRankFacts, take);
+  if (!read) return read.error();
   auto windows = ListWindowCosts(connection, job.job_id);
   if (!windows) return windows.error();
   situation.windows = std::move(*windows);
@@ -91,8 +95,8 @@ Result<WindowSituation> ReadSituation(Connection& connection, const JobRow& job,
     if (!stalls) return stalls.error();
     situation.stalls = *stalls;
   }
-  if (ranks->empty()) return situation;
-  const auto pulse = ReadPulse(connection, job.job_id, ranks->front().rank, now);
+  if (!first_rank) return situation;
+  const auto pulse = ReadPulse(connection, job.job_id, *first_rank, now);
   if (!pulse) return pulse.error();
   situation.steps = *pulse;
   return situation;

@@ -26,6 +26,7 @@ constexpr std::string_view kBoundedFacts = R"(
 case when row_number() over rows <= $2
     and sum(pg_column_size(facts)) over rows <= $3 then facts::text end)";
 constexpr std::int64_t kMostNodesTold = 500, kMostRanksTold = 2'000;
+constexpr std::int64_t kRanksInAPiece = 2'000;            // with up to 4 KiB of facts each
 constexpr std::int64_t kMostFactBytes = 4 * 1024 * 1024;  // of nodes, and of ranks
 
 std::string NodesSql(std::string_view facts, std::string_view window) {
@@ -41,7 +42,8 @@ limit {})",
                 facts, window, kMostJobNodes);
 }
 
-std::string RanksSql(std::string_view facts, std::string_view window) {
+std::string RanksSql(std::string_view facts, std::string_view further,
+                     std::int64_t most = kMostJobRanks) {
   return Format(R"(
 select rank, node_id, {}, first_seen_us, ended_us
 from ranks
@@ -49,7 +51,7 @@ where job_id = $1
 {}
 order by rank
 limit {})",
-                facts, window, kMostJobRanks);
+                facts, further, most);
 }
 
 constexpr char kFirstRank[] = "select rank from ranks where job_id = $1 order by rank limit 1";
@@ -177,6 +179,22 @@ Result<std::vector<RankRow>> ListRanks(Connection& connection, std::int64_t job_
   static const std::string picked = RanksSql(kPickedFacts, ""), none = RanksSql("'{}'::jsonb", "");
   return ReadRanks(names.empty() ? connection.QueryByKey(none, {job_id})
                                  : connection.QueryByKey(PickedBy(picked, job_id, names)));
+}
+
+Status ReadRanksInPieces(Connection& connection, std::int64_t job_id, FactNames names,
+                         const TakeRanks& take) {
+  static const std::string sql = RanksSql(kPickedFacts, "and rank > $4", kRanksInAPiece);
+  for (std::int64_t after = -1, left = kMostJobRanks; left > 0; left -= kRanksInAPiece) {
+    Statement piece = PickedBy(sql, job_id, names);
+    piece.parameters.emplace_back(after);
+    Result<std::vector<RankRow>> some = ReadRanks(connection.QueryByKey(piece));
+    if (!some) return some.error();
+    const auto got = std::ssize(*some);
+    if (got > 0) after = some->back().rank;
+    if (got > 0) take(std::move(*some));
+    if (got < kRanksInAPiece) break;
+  }
+  return {};
 }
 
 Result<std::vector<NodeRow>> DescribeNodes(Connection& connection, std::int64_t job_id) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -86,6 +87,10 @@ struct ListFact {
 ListFact ListIn(const Json& facts, const char* name);
 Result<std::vector<NodeRow>> ListNodes(Connection&, std::int64_t job_id, FactNames names = {});
 Result<std::vector<RankRow>> ListRanks(Connection&, std::int64_t job_id, FactNames names = {});
+// Reads the ranks with these facts in pieces, so that the facts of all of them, some 400 MB where a
+// job does its worst, never stand in memory together. `take` keeps what it needs of a piece.
+using TakeRanks = std::function<void(std::vector<RankRow> some)>;
+Status ReadRanksInPieces(Connection&, std::int64_t job_id, FactNames names, const TakeRanks& take);
 // With all facts, as far as they are no more than an answer may hold; those of later rows are null.
 Result<std::vector<NodeRow>> DescribeNodes(Connection&, std::int64_t job_id);
 Result<std::vector<RankRow>> DescribeRanks(Connection&, std::int64_t job_id);
