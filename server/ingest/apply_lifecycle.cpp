@@ -8,7 +8,7 @@
 #include "server/store/jobs/job_facts.h"
 #include "server/store/jobs/node_ends.h"
 #include "server/store/jobs/stop_requests.h"
-#include "server/store/jobs/windows.h"
+#include "server/store/jobs/window_answers.h"
 
 namespace stepscope {
 namespace {

@@ -9,7 +9,7 @@
 #include "server/store/annotations/span_blocks.h"
 #include "server/store/frames/streams.h"
 #include "server/store/jobs/jobs.h"
-#include "server/store/jobs/windows.h"
+#include "server/store/jobs/window_answers.h"
 #include "server/store/rules/create_job.h"
 #include "server/store/ticks/tick_table.h"
 

@@ -10,6 +10,7 @@
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
 #include "server/api/windows/trace_reads.h"
+#include "server/api/windows/window_json.h"
 #include "server/store/jobs/windows.h"
 #include "server/trace/compare/aligned_ranks.h"
 #include "server/trace/compare/compare_windows.h"
@@ -110,7 +111,7 @@ Result<Reply> ReadRanks(const Api&, Connection& connection, const Request& reque
   if (!id) return id.error();
   const auto found = FindTrace(connection, job->job_id, *id, std::nullopt);
   if (!found) return found.error();
-  const auto traces = ListTraces(connection, job->job_id, *id, *id);
+  const auto traces = ListTraces(connection, job->job_id, {*id, *id}, kMostToldTraces);
   if (!traces) return traces.error();
   std::vector<RankEvents> ranks;
   for (const TraceRow& trace : *traces) {

@@ -169,15 +169,18 @@ std::vector<NewTracePart> PartsOf(const ConvertedTrace& converted) {
   return parts;
 }
 
+// Tells the window with this trace alone: a window may have thousands.
 Result<Reply> AnswerStored(const Api& api, Connection& connection, const JobRow& job,
                            const StoredTrace& stored) {
   const Result<WindowRow> window = FindWindow(connection, job.job_id, stored.window_id);
   if (!window) return window.error();
-  Result<std::vector<TraceRow>> traces =
-      ListTraces(connection, job.job_id, stored.window_id, stored.window_id);
-  if (!traces) return traces.error();
+  Result<TraceRow> trace = FindTrace(connection, job.job_id, stored.window_id, stored.rank);
+  if (!trace) return trace.error();
+  auto counts = CountTraces(connection, job.job_id, {stored.window_id, stored.window_id});
+  if (!counts) return counts.error();
   const std::vector<NodeRow> none;
-  const WindowTeller tell{job, none, ToMicros(api.clock.Now()), std::move(*traces)};
+  const WindowTeller tell{
+      job, none, ToMicros(api.clock.Now()), {std::move(*trace)}, std::move(*counts)};
   Reply reply = JsonReply(tell(*window), stored.fresh ? 201 : 200);
   reply.headers.emplace_back("Location",
                              Format("/api/v1/jobs/{}/windows/{}", job.name, stored.window_id));
@@ -210,12 +213,10 @@ Result<Reply> Store(const Api& api, Connection& connection, const Request& reque
       connection, {0, ToMicros(api.clock.Now()), request.caller->token_id, request.caller->name,
                    "trace.import", job->name, request.request_id, request.peer});
   if (!noted) return noted.error();
-  Result<Reply> reply = AnswerStored(api, connection, *job, *stored);
-  if (!reply) return reply;
   if (const Status committed = transaction->Commit(); !committed) return committed.error();
   // Also for bytes that were known: whoever sent them may not have come this far.
   if (const Status judged = JudgeAgain(connection, *job); !judged) return judged.error();
-  return reply;
+  return AnswerStored(api, connection, *job, *stored);
 }
 
 // The database is asked first whether there is such a job, and lends nothing while a file is read.

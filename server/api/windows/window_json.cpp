@@ -26,15 +26,11 @@ std::string_view WhatOf(const WindowRow& window) {
 }
 
 void PutAnswers(OrderedJson& json, const WindowRow& window) {
-  std::int64_t spans = 0, dropped = 0;
   OrderedJson answers = OrderedJson::array();
-  for (const WindowAnswer& answer : window.answers) {
-    spans += answer.spans;
-    dropped += answer.dropped;
-    answers.push_back(ToJson(answer));
-  }
-  json["spans"] = window.of_traces ? window.spans : spans;
-  json["dropped"] = dropped;
+  for (const WindowAnswer& answer : window.answers) answers.push_back(ToJson(answer));
+  json["spans"] = window.of_traces ? window.spans : window.sent;
+  json["dropped"] = window.dropped;
+  json["answer_count"] = window.answer_count;
   json["answers"] = std::move(answers);
 }
 
@@ -73,8 +69,21 @@ OrderedJson WindowTeller::operator()(const WindowRow& window) const {
   for (const TraceRow& trace : traces) {
     if (trace.window_id == window.window_id) list.push_back(ToJson(trace));
   }
+  const auto count = trace_counts.find(window.window_id);
+  json["trace_count"] = count == trace_counts.end() ? 0 : count->second;
   json["traces"] = std::move(list);
   return json;
+}
+
+Status AddTraces(Connection& connection, const WindowRange& windows, std::int64_t most,
+                 WindowTeller& tell) {
+  Result<std::vector<TraceRow>> traces = ListTraces(connection, tell.job.job_id, windows, most);
+  if (!traces) return traces.error();
+  auto counts = CountTraces(connection, tell.job.job_id, windows);
+  if (!counts) return counts.error();
+  tell.traces = std::move(*traces);
+  tell.trace_counts = std::move(*counts);
+  return {};
 }
 
 Result<WindowRow> FindNamedWindow(Connection& connection, std::int64_t job_id,

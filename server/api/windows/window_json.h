@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -11,16 +12,23 @@
 
 namespace stepscope {
 
-// The state of a window follows from the job and its nodes; `traces` are those of the windows that
-// are told, by window and rank.
+// The state of a window follows from the job and its nodes; `traces` are the first ones of the
+// windows that are told, by window and rank.
 struct WindowTeller {
   const JobRow& job;
   const std::vector<NodeRow>& nodes;
   std::int64_t now_us;
   std::vector<TraceRow> traces = {};
+  std::map<std::int64_t, std::int64_t> trace_counts = {};  // by window; 0 where it is not here
 
   OrderedJson operator()(const WindowRow& window) const;
 };
+
+// Traces of a window that are told, alone and in a list.
+inline constexpr std::int64_t kMostToldTraces = 1'000, kMostListedTraces = 8;
+// Reads the traces of the windows for the teller, at most so many of each.
+Status AddTraces(Connection& connection, const WindowRange& windows, std::int64_t most,
+                 WindowTeller& tell);
 
 OrderedJson ToJson(const TraceRow& trace);
 

@@ -120,10 +120,9 @@ Result<Reply> ListJobWindows(const Api& api, Connection& connection, const Reque
   if (!nodes) return nodes.error();
   WindowTeller tell{*job, *nodes, ToMicros(api.clock.Now())};
   if (!page->items.empty()) {
-    Result<std::vector<TraceRow>> traces = ListTraces(
-        connection, job->job_id, page->items.back().window_id, page->items.front().window_id);
-    if (!traces) return traces.error();
-    tell.traces = std::move(*traces);
+    const WindowRange listed{page->items.back().window_id, page->items.front().window_id};
+    const Status added = AddTraces(connection, listed, kMostListedTraces, tell);
+    if (!added) return added.error();
   }
   const auto note = ReadWindowNote(connection, job->job_id);
   if (!note) return note.error();
@@ -144,10 +143,11 @@ Result<Reply> ReadOneWindow(const Api& api, Connection& connection, const Reques
   if (!window) return window.error();
   const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
   if (!nodes) return nodes.error();
-  Result<std::vector<TraceRow>> traces =
-      ListTraces(connection, job->job_id, window->window_id, window->window_id);
-  if (!traces) return traces.error();
-  const WindowTeller tell{*job, *nodes, ToMicros(api.clock.Now()), std::move(*traces)};
+  WindowTeller tell{*job, *nodes, ToMicros(api.clock.Now())};
+  const WindowRange one{window->window_id, window->window_id};
+  if (Status added = AddTraces(connection, one, kMostToldTraces, tell); !added) {
+    return added.error();
+  }
   return JobReply(*job, tell(*window));
 }
 

@@ -1,5 +1,7 @@
 #include "server/store/jobs/window_costs.h"
 
+#include "server/store/postgres/cursor.h"
+
 namespace stepscope {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "server/store/jobs/windows.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "core/base/text.h"
@@ -9,6 +8,7 @@
 #include "server/store/jobs/job_lock.h"
 #include "server/store/jobs/silences.h"
 #include "server/store/jobs/stop_requests.h"
+#include "server/store/jobs/window_answers.h"
 #include "server/store/postgres/cursor.h"
 
 namespace stepscope {
@@ -41,25 +41,6 @@ from windows
 where job_id = $1 and window_id < $2
 order by window_id desc
 limit $3)";
-constexpr char kAnswers[] = R"(
-select window_id, name, at_us, recorded, reason, spans, dropped
-from window_answers
-join nodes using (job_id, node_id)
-where job_id = $1 and window_id between $2 and $3
-order by window_id, at_us, session
-limit 100000)";
-constexpr char kAnsweredWindow[] = R"(
-update streams
-set window_answered = greatest(window_answered, $3)
-where job_id = $1 and session = $2)";
-constexpr char kInsertAnswer[] = R"(
-insert into window_answers (job_id, window_id, session, node_id, at_us, recorded, reason, spans,
-    dropped)
-select job_id, window_id, $3, $4, $5, $6, $7, $8, $9
-from windows
-where job_id = $1 and window_id = $2
-on conflict do nothing)";
-
 bool Allows(const NodeRow& node, std::string_view kind) {
   const auto allows = node.facts.find("allows");
   return allows != node.facts.end() && allows->is_array() &&
@@ -73,12 +54,14 @@ bool MayAnswer(const NodeRow& node, std::int64_t now_us) {
 }
 
 bool HasAnswered(const WindowRow& window, const NodeRow& node) {
-  return std::ranges::find(window.answers, node.name, &WindowAnswer::node) != window.answers.end();
+  return std::ranges::binary_search(window.answered_nodes, node.node_id);
 }
 
+// Agents are told of the newest window alone.
 bool IsOpen(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
             std::int64_t now_us) {
   if (window.of_traces || HasEnded(job.status)) return false;
+  if (window.window_id < job.window.window_id) return false;
   if (now_us > window.until_us + kLateUs) return false;
   return std::ranges::any_of(nodes, [&](const NodeRow& node) {
     return MayAnswer(node, now_us) && !HasAnswered(window, node);
@@ -114,24 +97,6 @@ WindowRow ReadWindow(const Rows& rows, std::size_t row) {
   window.asked_by = rows.Text(row, 7);
   window.shapes = rows.Bool(row, 8);
   return window;
-}
-
-// Fills in the answers; the windows are in falling order.
-Status AddAnswers(Connection& connection, std::int64_t job_id, std::vector<WindowRow>& windows) {
-  if (windows.empty()) return {};
-  const Result<Rows> rows =
-      connection.Query(kAnswers, {job_id, windows.back().window_id, windows.front().window_id});
-  if (!rows) return rows.error();
-  std::map<std::int64_t, WindowRow*> by_id;
-  for (WindowRow& window : windows) by_id[window.window_id] = &window;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    const auto window = by_id.find(rows->Int(i, 0));
-    if (window == by_id.end()) continue;
-    window->second->answers.push_back({rows->Int(i, 0), rows->Text(i, 1), rows->Int(i, 2),
-                                       rows->Bool(i, 3), rows->Text(i, 4), rows->Int(i, 5),
-                                       rows->Int(i, 6)});
-  }
-  return {};
 }
 
 // The error when no window can be requested now; `open` is the newest window if it is open.
@@ -193,7 +158,7 @@ WindowState WindowStateOf(const WindowRow& window, const JobRow& job,
   if (window.of_traces) return {WindowStatus::kRecorded, ""};
   if (IsOpen(window, job, nodes, now_us)) return {};
   std::string reasons = Reasons(window);
-  if (std::ranges::any_of(window.answers, &WindowAnswer::recorded)) {
+  if (window.recorded_count > 0) {
     return {WindowStatus::kRecorded, std::move(reasons)};
   }
   if (reasons.empty()) reasons = WhyNobodyAnswered(window, job, now_us);
@@ -237,8 +202,7 @@ Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
                    .until_us = now_us + kWindowWait / 1us,
                    .operators = wanted.operators,
                    .shapes = wanted.shapes,
-                   .asked_by = wanted.asked_by,
-                   .answers = {}};
+                   .asked_by = wanted.asked_by};
   Status done = Done(connection.Query(
       kInsertWindow,
       {job_id, window.window_id, window.start_step, window.num_steps, now_us, window.until_us,
@@ -257,7 +221,9 @@ Result<WindowRow> FindWindow(Connection& connection, std::int64_t job_id, std::i
   if (!rows) return rows.error();
   if (rows->empty()) return NotFound(Format("there is no window {}", window_id));
   std::vector<WindowRow> windows{ReadWindow(*rows, 0)};
-  if (Status added = AddAnswers(connection, job_id, windows); !added) return added.error();
+  if (Status added = AddAnswers(connection, job_id, windows, kMostAnswers); !added) {
+    return added.error();
+  }
   return std::move(windows.front());
 }
 
@@ -281,18 +247,10 @@ Result<WindowPage> ListWindows(Connection& connection, std::int64_t job_id,
     page.items.push_back(ReadWindow(*rows, i));
   }
   if (rows->size() > most) page.next = EncodeCursor(Json::array({page.items.back().window_id}));
-  if (Status added = AddAnswers(connection, job_id, page.items); !added) return added.error();
+  if (Status added = AddAnswers(connection, job_id, page.items, kMostListedAnswers); !added) {
+    return added.error();
+  }
   return page;
-}
-
-Status WindowAnswered(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                      std::string_view session, const WindowAnswer& answer) {
-  const Status noted = Done(connection.QueryByKey(
-      kAnsweredWindow, {job_id, Parameter::Bytes(session), answer.window_id}));
-  if (!noted) return noted;
-  return Done(connection.Query(
-      kInsertAnswer, {job_id, answer.window_id, Parameter::Bytes(session), node_id, answer.at_us,
-                      answer.recorded, answer.reason, answer.spans, answer.dropped}));
 }
 
 }  // namespace stepscope

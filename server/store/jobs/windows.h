@@ -21,6 +21,8 @@ inline constexpr std::int64_t kMostStep = std::int64_t{1} << 53;
 // "schedule" (the training recorded it without being asked), "early" or the name of a rule (the
 // service asked by itself).
 inline constexpr std::string_view kAskedByPerson = "person";
+// Answers that a window is read with, alone and in a list: a job has as many agents as it likes.
+inline constexpr std::int64_t kMostAnswers = 1'000, kMostListedAnswers = 20;
 inline constexpr Duration kWindowWait = 1h;  // how long agents wait for the window's last step
 
 // The facts of nodes that tell who records windows, for ListNodes.
@@ -42,12 +44,15 @@ struct WindowAnswer {
 
 struct WindowRow {
   std::int64_t window_id = 0, start_step = 0, num_steps = 0, asked_us = 0, until_us = 0;
-  std::int64_t spans = 0;               // spans that arrived
-  bool of_traces = false;               // no agent was asked: its spans came in trace files
-  bool operators = false;               // training processes were asked for trace files, too
-  bool shapes = false;                  // and those for the shapes of their operators' inputs
-  std::string asked_by = {};            // kAskedByPerson, "script", "schedule", ...
-  std::vector<WindowAnswer> answers{};  // by time
+  std::int64_t spans = 0;     // spans that arrived
+  bool of_traces = false;     // no agent was asked: its spans came in trace files
+  bool operators = false;     // training processes were asked for trace files, too
+  bool shapes = false;        // and those for the shapes of their operators' inputs
+  std::string asked_by = {};  // kAskedByPerson, "script", "schedule", ...
+  std::int64_t answer_count = 0, recorded_count = 0;  // answers, and those of agents that recorded
+  std::int64_t sent = 0, dropped = 0;                 // spans, by all answers
+  std::vector<WindowAnswer> answers{};                // the first ones, by time
+  std::vector<std::int64_t> answered_nodes{};  // nodes whose agents answered, of the newest window alone
 };
 
 enum class WindowStatus { kOpen, kRecorded, kNotRecorded };
@@ -92,9 +97,5 @@ struct WindowPage {
 };
 Result<WindowPage> ListWindows(Connection& connection, std::int64_t job_id,
                                const std::string& after, int limit);
-
-// Stores the answer of this stream's agent. An answer to a window that does not exist is ignored.
-Status WindowAnswered(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                      std::string_view session, const WindowAnswer& answer);
 
 }  // namespace stepscope

@@ -1,70 +1,32 @@
 #include "server/store/traces/traces.h"
 
-#include <algorithm>
-
 #include "core/base/text.h"
-#include "server/store/jobs/job_lock.h"
-#include "server/store/postgres/arrays.h"
-#include "server/store/postgres/cursor.h"
-#include "server/store/traces/same_capture.h"
+#include "server/store/traces/window_source.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kSameWindowUs = 600'000'000;  // ranks send their traces within this
-constexpr std::size_t kBytesAtOnce = 4 * 1024 * 1024, kPartsAtOnce = 500;
-
-constexpr char kFindDigest[] = R"(
-select window_id, rank, exists (
-        select
-        from trace_parts
-        where trace_parts.job_id = $1 and trace_parts.window_id = traces.window_id
-            and trace_parts.rank = traces.rank)
-from traces
-where job_id = $1 and digest = $2
-order by window_id
-limit 1)";
-constexpr char kForgetTrace[] =
-    "delete from traces where job_id = $1 and window_id = $2 and rank = $3 returning spans";
-constexpr char kFindSource[] = R"(
-select source
-from windows
-where job_id = $1 and window_id = $2)";
-constexpr char kInsertTraceWindow[] = R"(
-insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us, source, asked_by)
-values ($1, $2, $3, $4, $5, $5, 'trace', $6))";
-// A window of other ranks that recorded the same steps.
-constexpr char kFindSameSteps[] = R"(
-select window_id
-from windows
-where job_id = $1 and source = 'trace' and asked_by = $2 and start_step = $3 and asked_us > $4
-    and not exists (
-        select
-        from traces
-        where traces.job_id = $1 and traces.window_id = windows.window_id and rank = $5)
-order by window_id desc
-limit 1)";
-constexpr char kCountTraceSpans[] = R"(
-update windows
-set spans = spans + $3
-where job_id = $1 and window_id = $2)";
-constexpr char kInsertTrace[] = R"(
-insert into traces (job_id, window_id, rank, file, digest, received_us, from_us, to_us, spans,
-    summary)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10))";
-constexpr char kInsertParts[] = R"(
-insert into trace_parts (job_id, window_id, rank, part, track, number, from_ns, to_ns, size,
-    kept_us, payload)
-select $1, $2, $3, part, track, number, from_ns, to_ns, size, $4, payload
-from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
-    $11::bytea[])
-    as given (part, track, number, from_ns, to_ns, size, payload))";
+// Without what rules are told, which no list shows.
 constexpr char kListTraces[] = R"(
-select window_id, rank, file, digest, received_us, from_us, to_us, spans, summary
-from traces
+select window_id, rank, file, digest, received_us, from_us, to_us, listed.spans,
+    summary - 'evidence'
+from windows
+cross join lateral (
+    select rank, file, digest, received_us, from_us, to_us, spans, summary
+    from traces
+    where traces.job_id = $1 and traces.window_id = windows.window_id
+    order by rank
+    limit $4) as listed
 where job_id = $1 and window_id between $2 and $3
 order by window_id, rank
 limit 10000)";
+constexpr char kCountTraces[] = R"(
+select window_id, count(*)
+from traces
+where job_id = $1 and window_id between $2 and $3
+group by window_id
+order by window_id
+limit 1000)";
 constexpr char kFindTrace[] = R"(
 select window_id, rank, file, digest, received_us, from_us, to_us, spans, summary
 from traces
@@ -83,12 +45,6 @@ from traces
 where job_id = $1 and jsonb_typeof(summary -> 'evidence') = 'object'
 order by window_id desc, rank
 limit $2)";
-constexpr char kDeleteWindow[] = "delete from windows where job_id = $1 and window_id = $2";
-constexpr char kDeleteAnswers[] = "delete from window_answers where job_id = $1 and window_id = $2";
-constexpr char kDeleteSpans[] = "delete from span_blocks where job_id = $1 and window_id = $2";
-constexpr char kDeleteTraces[] = "delete from traces where job_id = $1 and window_id = $2";
-constexpr char kDeleteParts[] = "delete from trace_parts where job_id = $1 and window_id = $2";
-
 TraceRow ReadTrace(const Rows& rows, std::size_t row) {
   TraceRow trace{.window_id = rows.Int(row, 0),
                  .rank = static_cast<int>(rows.Int(row, 1)),
@@ -105,114 +61,26 @@ TraceRow ReadTrace(const Rows& rows, std::size_t row) {
   return trace;
 }
 
-Status InsertParts(Connection& connection, std::int64_t job_id, std::int64_t window_id,
-                   const TraceRow& trace, std::span<const NewTracePart> parts) {
-  using Part = NewTracePart;
-  while (!parts.empty()) {
-    std::size_t count = 0;
-    for (std::size_t bytes = 0;
-         count < std::min(parts.size(), kPartsAtOnce) && bytes < kBytesAtOnce; ++count) {
-      bytes += parts[count].payload.size();
-    }
-    const auto some = parts.first(count);
-    parts = parts.subspan(count);
-    const Status done = Done(connection.Query(
-        kInsertParts, {job_id, window_id, trace.rank, std::max(trace.to_us, trace.received_us),
-                       Texts(some, [](const Part& part) { return part.part; }),
-                       Numbers(some, [](const Part& part) { return part.track; }),
-                       Numbers(some, [](const Part& part) { return part.number; }),
-                       Numbers(some, [](const Part& part) { return part.from_ns; }),
-                       Numbers(some, [](const Part& part) { return part.to_ns; }),
-                       Numbers(some, [](const Part& part) { return part.size; }),
-                       Blobs(some, [](const Part& part) { return part.payload; })}));
-    if (!done) return done;
-  }
-  return {};
-}
-
-Result<std::int64_t> MakeWindow(Connection& connection, std::int64_t job_id, const JobRow& job,
-                                const TraceRow& trace, const TraceSteps& steps) {
-  if (steps.asked_by != kAskedByPerson) {
-    const Result<Rows> same = connection.Query(
-        kFindSameSteps,
-        {job_id, steps.asked_by, steps.first, trace.received_us - kSameWindowUs, trace.rank});
-    if (!same) return same.error();
-    if (!same->empty()) return same->Int(0, 0);
-  } else if (steps.from_window) {
-    const auto same = FindSameCapture(connection, job_id, *steps.from_window, trace, steps);
-    if (!same) return same.error();
-    if (*same) return **same;
-  }
-  const Result<std::int64_t> window_id = NextWindow(connection, job);
-  if (!window_id) return window_id;
-  const Status made =
-      Done(connection.Query(kInsertTraceWindow, {job_id, *window_id, steps.first, steps.count,
-                                                 trace.received_us, steps.asked_by}));
-  if (!made) return made.error();
-  return window_id;
-}
-
-// The window if it takes a trace of this rank.
-Result<std::int64_t> CheckWindow(Connection& connection, std::int64_t job_id,
-                                 std::int64_t window_id, int rank, const TraceSteps& steps) {
-  const Result<Rows> source = connection.Query(kFindSource, {job_id, window_id});
-  if (!source) return source.error();
-  if (source->empty() || source->Text(0, 0) == "asked") {
-    return NotFound(Format("there is no window {} of traces", window_id));
-  }
-  const Status takes = CheckRankAndSteps(connection, job_id, window_id, rank, steps);
-  return takes ? Result(window_id) : takes.error();
-}
-
-// A trace of which retention has left nothing but its row.
-Status Forget(Connection& connection, std::int64_t job_id, std::int64_t window_id, int rank) {
-  const Result<Rows> gone = connection.Query(kForgetTrace, {job_id, window_id, rank});
-  if (!gone) return gone.error();
-  const std::int64_t spans = gone->empty() ? 0 : gone->Int(0, 0);
-  return Done(connection.Query(kCountTraceSpans, {job_id, window_id, -spans}));
-}
-
 }  // namespace
 
-Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
-                               std::optional<std::int64_t> window_id, const TraceRow& trace,
-                               const TraceSteps& steps, std::span<const NewTracePart> parts) {
-  const Result<std::optional<JobRow>> job = LockJob(connection, job_id);
-  if (!job) return job.error();
-  if (!*job) return NotFound("the job is gone");
-  const Result<Rows> known =
-      connection.Query(kFindDigest, {job_id, Parameter::Bytes(trace.digest)});
-  if (!known) return known.error();
-  if (!known->empty()) {
-    const std::int64_t there = known->Int(0, 0);
-    const int rank = static_cast<int>(known->Int(0, 1));
-    if (known->Bool(0, 2)) return StoredTrace{there, rank, false};
-    const Status gone = Forget(connection, job_id, there, rank);
-    if (!gone) return gone.error();
-    window_id = there;
-  }
-
-  const Result<std::int64_t> window =
-      window_id ? CheckWindow(connection, job_id, *window_id, trace.rank, steps)
-                : MakeWindow(connection, job_id, **job, trace, steps);
-  if (!window) return window.error();
-  Status done = Done(connection.Query(
-      kInsertTrace,
-      {job_id, *window, trace.rank, trace.file, Parameter::Bytes(trace.digest), trace.received_us,
-       trace.from_us, trace.to_us, trace.spans, Dump(trace.summary)}));
-  if (done) done = InsertParts(connection, job_id, *window, trace, parts);
-  if (done) done = Done(connection.Query(kCountTraceSpans, {job_id, *window, trace.spans}));
-  if (!done) return done.error();
-  return StoredTrace{*window, trace.rank, true};
-}
-
 Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t job_id,
-                                         std::int64_t first_window, std::int64_t last_window) {
-  const Result<Rows> rows = connection.Query(kListTraces, {job_id, first_window, last_window});
+                                         const WindowRange& windows, std::int64_t most) {
+  const Result<Rows> rows =
+      connection.Query(kListTraces, {job_id, windows.first, windows.last, most});
   if (!rows) return rows.error();
   std::vector<TraceRow> traces;
   for (std::size_t i = 0; i < rows->size(); ++i) traces.push_back(ReadTrace(*rows, i));
   return traces;
+}
+
+Result<std::map<std::int64_t, std::int64_t>> CountTraces(Connection& connection,
+                                                         std::int64_t job_id,
+                                                         const WindowRange& windows) {
+  const Result<Rows> rows = connection.Query(kCountTraces, {job_id, windows.first, windows.last});
+  if (!rows) return rows.error();
+  std::map<std::int64_t, std::int64_t> counts;
+  for (std::size_t i = 0; i < rows->size(); ++i) counts[rows->Int(i, 0)] = rows->Int(i, 1);
+  return counts;
 }
 
 Result<std::vector<TraceEvidence>> ListEvidence(Connection& connection, std::int64_t job_id,
@@ -232,13 +100,12 @@ Result<TraceRow> FindTrace(Connection& connection, std::int64_t job_id, std::int
   const Result<Rows> rows = connection.Query(kFindTrace, {job_id, window_id, rank});
   if (!rows) return rows.error();
   if (!rows->empty()) return ReadTrace(*rows, 0);
-  const Result<Rows> source = connection.Query(kFindSource, {job_id, window_id});
+  const Result<std::string> source = FindWindowSource(connection, job_id, window_id);
   if (!source) return source.error();
-  if (source->empty()) return NotFound(Format("there is no window {}", window_id));
-  if (source->Text(0, 0) != "asked" && rank) {
+  if (*source != "asked" && rank) {
     return NotFound(Format("window {} has no trace of rank {}", window_id, *rank));
   }
-  if (source->Text(0, 0) == "operators") {
+  if (*source == "operators") {
     return NotFound(Format("window {} has no trace, or none yet; its answers say why", window_id));
   }
   return NotFound(Format("window {} is of annotations: it has no trace", window_id));
@@ -251,18 +118,6 @@ Result<TraceRow> FindTraceBefore(Connection& connection, std::int64_t job_id,
   if (!rows->empty()) return ReadTrace(*rows, 0);
   return NotFound(Format("no window before window {} has a trace{}", window_id,
                          rank ? Format(" of rank {}", *rank) : ""));
-}
-
-Status DeleteWindow(Connection& connection, std::int64_t job_id, std::int64_t window_id) {
-  const Result<Rows> source = connection.Query(kFindSource, {job_id, window_id});
-  if (!source) return source.error();
-  if (source->empty()) return NotFound(Format("there is no window {}", window_id));
-  for (const char* const statement :
-       {kDeleteParts, kDeleteTraces, kDeleteSpans, kDeleteAnswers, kDeleteWindow}) {
-    const Status done = Done(connection.Query(statement, {job_id, window_id}));
-    if (!done) return done;
-  }
-  return {};
 }
 
 }  // namespace stepscope

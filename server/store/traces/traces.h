@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,8 +32,7 @@ struct NewTracePart {
 };
 
 struct StoredTrace {
-  std::int64_t window_id = 0;
-  int rank = 0;
+  std::int64_t window_id = 0, rank = 0;
   bool fresh = false;  // false: the same bytes were stored before
 };
 
@@ -58,9 +58,17 @@ Result<StoredTrace> StoreTrace(Connection& connection, std::int64_t job_id,
                                std::optional<std::int64_t> window_id, const TraceRow& trace,
                                const TraceSteps& steps, std::span<const NewTracePart> parts);
 
-// The traces of windows, by window and rank; at most 10,000.
+struct WindowRange {
+  std::int64_t first = 0, last = 0;
+};
+// The traces of windows, by window and rank: those of the lowest `most` ranks of each, 10,000 in
+// all, and without what rules are told of them.
 Result<std::vector<TraceRow>> ListTraces(Connection& connection, std::int64_t job_id,
-                                         std::int64_t first_window, std::int64_t last_window);
+                                         const WindowRange& windows, std::int64_t most);
+// How many traces each window has that has some.
+Result<std::map<std::int64_t, std::int64_t>> CountTraces(Connection& connection,
+                                                         std::int64_t job_id,
+                                                         const WindowRange& windows);
 
 // The trace of a rank, or of the lowest one. NotFound names the window, and says so when it is not
 // of traces.

@@ -223,7 +223,11 @@ TEST_F(TracesTest, AnExportCanBeImportedAgain) {
 
 TEST_F(TracesTest, RanksJoinAWindow) {
   Import(TraceOfRank(0));
-  EXPECT_EQ(StatusOf(Import(Compress(TraceOfRank(1)), "?window=1")), 201);
+  const std::string joined = Import(Compress(TraceOfRank(1)), "?window=1");
+  ASSERT_EQ(StatusOf(joined), 201);
+  const Json own = ApiService::JsonOf(joined)["traces"];
+  ASSERT_EQ(own.size(), 1u) << "the answer tells the trace that came, not all of the window";
+  EXPECT_EQ(own[0]["rank"], 1);
   ExpectProblem(Import(TraceOfRank(1, 5), "?window=1"), 409, "conflict", "rank 1 already");
   ExpectProblem(Import(TraceOfRank(2), "?window=9"), 404, "not-found", "no window 9");
   EXPECT_EQ(Get("/1")["traces"].size(), 2u);
