@@ -73,12 +73,12 @@ bool IsCollective(const Trace& trace, const TraceSpan& span) {
   return span.kind == SpanKind::kCommunication || IsCpuCollective(trace, span);
 }
 
-std::string CollectiveName(const Trace& trace, const TraceSpan& span) {
+const std::string& CollectiveName(const Trace& trace, const TraceSpan& span) {
   const std::string& said = trace.names[trace.details[span.detail].collective];
   return said.empty() ? trace.NameOf(span) : said;
 }
 
-std::string GroupName(const Trace& trace, const TraceSpan& span) {
+const std::string& GroupName(const Trace& trace, const TraceSpan& span) {
   return trace.names[trace.details[span.detail].group];
 }
 

@@ -25,8 +25,8 @@ struct CollectiveRow {
 bool IsCollective(const Trace& trace, const TraceSpan& span);
 // The names that the profiler has for it and for its group; the span's own for the first, "" for
 // the second where it says nothing.
-std::string CollectiveName(const Trace& trace, const TraceSpan& span);
-std::string GroupName(const Trace& trace, const TraceSpan& span);
+const std::string& CollectiveName(const Trace& trace, const TraceSpan& span);
+const std::string& GroupName(const Trace& trace, const TraceSpan& span);
 
 std::vector<CollectiveRow> MakeCollectiveTable(const TraceLinks& links);  // the longest first
 OrderedJson ToJson(const std::vector<CollectiveRow>& rows);

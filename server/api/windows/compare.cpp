@@ -10,7 +10,6 @@
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
 #include "server/api/windows/trace_reads.h"
-#include "server/api/windows/window_json.h"
 #include "server/store/jobs/windows.h"
 #include "server/trace/compare/aligned_ranks.h"
 #include "server/trace/compare/compare_windows.h"
@@ -21,6 +20,10 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostRanks = 64;  // laid side by side, the lowest ones
+// Collectives of all these ranks, of which each has an equal part: what they take of memory while
+// they are laid side by side, some 75 MB, is bounded by that and by how many calls do it at once.
+constexpr std::size_t kMostSideBySide = 131'072;
+constexpr int kMostAlignedAtOnce = 2;
 constexpr QueryParameter kMostRows = {"limit", QueryParameter::kInteger, 1, 2'000};
 constexpr QueryParameter kCompareQuery[] = {
     {"rank", QueryParameter::kInteger, 0, 1'048'575},
@@ -32,7 +35,7 @@ constexpr QueryParameter kRanksQuery[] = {kMostRows};
 
 // The text of an answer that was stored of a trace.
 Result<std::string> ReadText(Connection& connection, std::int64_t job_id, const TraceRow& trace,
-                             std::string_view part) {
+                             std::string_view part, std::size_t most_bytes = SIZE_MAX) {
   const auto parts = LoadParts(connection, job_id, trace.window_id, trace.rank, part);
   if (!parts) return parts.error();
   if (parts->empty()) {
@@ -41,8 +44,23 @@ Result<std::string> ReadText(Connection& connection, std::int64_t job_id, const 
                "older version",
                trace.window_id));
   }
+  if (std::cmp_greater(parts->front().size, most_bytes)) {
+    return NotFound(
+        Format("what this needs of rank {} is too large: its names are too long", trace.rank));
+  }
   const auto text = DecodeText(parts->front().payload, parts->front().size);
   return text ? text : Result<std::string>(Internal(text.error().message));
+}
+
+// The first `most` collectives of a trace.
+Result<std::vector<CollectiveEvent>> LoadCollectives(Connection& connection, std::int64_t job_id,
+                                                     const TraceRow& trace, std::size_t most,
+                                                     CollectiveNames& names) {
+  const Result<std::string> text =
+      ReadText(connection, job_id, trace, "collective_events", kMostCollectiveText);
+  if (!text) return text.error();
+  auto events = ReadCollectiveEvents(*text, most, names);
+  return events ? events : Internal(events.error().message);
 }
 
 Result<StepTable> LoadStepTable(Connection& connection, std::int64_t job_id,
@@ -111,18 +129,21 @@ Result<Reply> ReadRanks(const Api&, Connection& connection, const Request& reque
   if (!id) return id.error();
   const auto found = FindTrace(connection, job->job_id, *id, std::nullopt);
   if (!found) return found.error();
-  const auto traces = ListTraces(connection, job->job_id, {*id, *id}, kMostToldTraces);
+  const auto counts = CountTraces(connection, job->job_id, {*id, *id});
+  if (!counts) return counts.error();
+  const auto traces = ListTraces(connection, job->job_id, {*id, *id}, kMostRanks);
   if (!traces) return traces.error();
+  CollectiveNames names;
   std::vector<RankEvents> ranks;
   for (const TraceRow& trace : *traces) {
-    if (ranks.size() == kMostRanks) break;
-    const Result<std::string> text = ReadText(connection, job->job_id, trace, "collective_events");
-    if (!text) return text.error();
-    auto events = ReadCollectiveEvents(*text);
-    if (!events) return Internal(events.error().message);
+    auto events =
+        LoadCollectives(connection, job->job_id, trace, kMostSideBySide / traces->size(), names);
+    if (!events) return events.error();
     ranks.push_back({trace.rank, std::move(*events)});
   }
-  OrderedJson json = {{"window", std::to_string(*id)}, {"traces", traces->size()}};
+  const auto count = counts->find(*id);
+  OrderedJson json = {{"window", std::to_string(*id)},
+                      {"traces", count == counts->end() ? 0 : count->second}};
   const auto most = static_cast<std::size_t>(query.Int("limit", 200));
   const AlignedRanks aligned = AlignRanks(ranks);
   const OrderedJson told = ToJson(aligned, most);
@@ -134,10 +155,11 @@ Result<Reply> ReadRanks(const Api&, Connection& connection, const Request& reque
 }  // namespace
 
 std::vector<Route> ComparisonRoutes(const Api& api) {
-  return {
-      ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/windows/{id}/compare",
-                  ReadComparison),
-      ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/windows/{id}/ranks", ReadRanks)};
+  return {ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/windows/{id}/compare",
+                      ReadComparison),
+          AtMost(kMostAlignedAtOnce, "comparisons of ranks",
+                 ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/windows/{id}/ranks",
+                             ReadRanks))};
 }
 
 }  // namespace stepscope

@@ -50,7 +50,7 @@ AlignedRank Align(int rank, const EventsByKey& first, const EventsByKey& own) {
 // One collective of several ranks.
 struct Meeting {
   const CollectiveEvent* any = nullptr;
-  std::vector<const CollectiveEvent*> events;  // by the order of the ranks; null: has none
+  std::vector<std::pair<std::size_t, const CollectiveEvent*>> events;  // by the place of the rank
 };
 
 // How far apart two ranks have to come for one to be the later.
@@ -65,9 +65,7 @@ AlignedCollective Judge(const Meeting& meeting, std::vector<AlignedRank>& ranks)
                                .occurrence = meeting.any->occurrence};
   std::vector<std::pair<std::int64_t, std::size_t>> arrivals;
   collective.wire_ns = INT64_MAX;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const CollectiveEvent* event = meeting.events[i];
-    if (event == nullptr) continue;
+  for (const auto& [i, event] : meeting.events) {
     arrivals.emplace_back(event->start_ns - ranks[i].offset_ns, i);
     collective.wire_ns = std::min(collective.wire_ns, event->end_ns - event->start_ns);
   }
@@ -107,13 +105,11 @@ AlignedRanks AlignRanks(const std::vector<RankEvents>& ranks) {
     for (const auto& [key, event] : kept[i]) {
       Meeting& meeting = meetings[key];
       meeting.any = event;
-      meeting.events.resize(kept.size());
-      meeting.events[i] = event;
+      meeting.events.emplace_back(i, event);
     }
   }
   for (const auto& [key, meeting] : meetings) {
-    const auto met = std::ranges::count_if(meeting.events, [](auto* event) { return event; });
-    if (met >= 2) aligned.collectives.push_back(Judge(meeting, aligned.ranks));
+    if (meeting.events.size() >= 2) aligned.collectives.push_back(Judge(meeting, aligned.ranks));
   }
   std::ranges::stable_sort(aligned.collectives, {}, &AlignedCollective::start_ns);
   return aligned;
@@ -130,10 +126,12 @@ OrderedJson ToJson(const AlignedRanks& aligned, std::size_t most) {
                      {"late_seconds", SecondsOf(rank.late_ns)},
                      {"waited_seconds", SecondsOf(rank.waited_ns)}});
   }
-  std::vector<AlignedCollective> latest = aligned.collectives;
+  std::vector<const AlignedCollective*> latest;
+  for (const AlignedCollective& each : aligned.collectives) latest.push_back(&each);
   std::ranges::stable_sort(latest, std::ranges::greater(), &AlignedCollective::late_ns);
   latest.resize(std::min(latest.size(), most));
-  for (const AlignedCollective& each : latest) {
+  for (const AlignedCollective* const one : latest) {
+    const AlignedCollective& each = *one;
     OrderedJson arrivals = OrderedJson::array();
     for (const std::int64_t ns : each.arrivals_ns) {
       arrivals.push_back(ns < 0 ? OrderedJson() : OrderedJson(SecondsOf(ns)));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/json.h"
@@ -31,7 +31,7 @@ struct AlignedRank {
 };
 
 struct AlignedCollective {
-  std::string name, group;
+  std::string_view name, group;  // as in the events that it was made of
   std::int64_t step = -1, occurrence = 0;
   std::int64_t start_ns = 0;  // the first arrival, on the first rank's clock
   std::int64_t wire_ns = 0;   // the shortest duration of all: what is left is waiting

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <list>
+
 #include "tests/support/trace/made_trace.h"
 
 namespace stepscope {
@@ -59,11 +61,12 @@ TEST(AlignedRanks, RanksThatShareLittleAreLeftOut) {
 TEST(AlignedRanks, ARealStragglerIsNamed) {
   const auto folder = RealTraces("torch-cpu");
   std::vector<RankEvents> ranks;
+  std::list<Trace> traces;  // their names are those of the events
   for (int rank = 0; rank < 2; ++rank) {
     const auto file = folder / Format("torch2.6-cpu-ddp-gloo-rank{}.pt.trace.json.gz", rank);
     if (!std::filesystem::exists(file)) GTEST_SKIP() << "there are no real traces here";
-    const Trace trace = Converted(FileText(file));
-    ranks.push_back({rank, MakeCollectiveEvents(TraceLinks(trace))});
+    traces.push_back(Converted(FileText(file)));
+    ranks.push_back({rank, MakeCollectiveEvents(TraceLinks(traces.back()))});
   }
   const AlignedRanks aligned = AlignRanks(ranks);
   ASSERT_EQ(aligned.ranks.size(), 2u) << ranks[0].events.size() << " " << ranks[1].events.size();
@@ -78,15 +81,46 @@ TEST(CollectiveEvents, ComeOutAsTheyWentIn) {
     event.start_ns += 1'795'205'614'000'000'000;
     event.end_ns += 1'795'205'614'000'000'000;
   }
-  const auto read = ReadCollectiveEvents(Dump(ToJson(events)));
+  CollectiveNames names;
+  const auto read = ReadCollectiveEvents(Dump(ToJson(events)), 100, names);
   ASSERT_TRUE(read.ok());
   ASSERT_EQ(read->size(), 2u);
   EXPECT_EQ((*read)[1].step, 1);
   EXPECT_EQ((*read)[1].end_ns, events[1].end_ns);
+  EXPECT_EQ((*read)[1].name, "allreduce");
+  EXPECT_EQ((*read)[1].group, "0");
+  EXPECT_EQ(names.size(), 2u) << "each name is kept once";
+  EXPECT_EQ(ReadCollectiveEvents(Dump(ToJson(events)), 1, names)->size(), 1u);
   for (const char* wrong : {"", "[]", "{\"events\": 3}", "{\"events\": [[1], 7, {}]}"}) {
-    const auto none = ReadCollectiveEvents(wrong);
+    const auto none = ReadCollectiveEvents(wrong, 100, names);
     EXPECT_TRUE(!none.ok() || none->empty()) << wrong;
   }
+}
+
+TEST(CollectiveEvents, OfAnOlderVersionHaveTheirNamesInEachRow) {
+  CollectiveNames names;
+  const auto read =
+      ReadCollectiveEvents(R"({"events": [["allreduce", "tp", 0, 7, 100, 200]]})", 100, names);
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read->size(), 1u);
+  EXPECT_EQ((*read)[0].name, "allreduce");
+  EXPECT_EQ((*read)[0].group, "tp");
+  EXPECT_EQ((*read)[0].step, 7);
+}
+
+// Whoever writes a trace may write names of 4 KB into it.
+TEST(CollectiveEvents, LongNamesAreCutAndBoundedInSum) {
+  std::vector<MadeEvent> made;
+  for (int i = 0; i < 8'000; ++i) {
+    made.push_back({"kernel", Format("nccl{:05}", i) + std::string(4'000, 'x'), "0", "7",
+                    100.0 + i * 10, 5, "\"device\": 0"});
+  }
+  const Trace trace = Converted(TraceText(made));
+  const auto events = MakeCollectiveEvents(TraceLinks(trace));
+  ASSERT_EQ(events.size(), 8'000u);
+  EXPECT_EQ(events[7].name, "nccl00007" + std::string(191, 'x'));
+  EXPECT_EQ(events.back().name, "(another name)");
+  EXPECT_LT(Dump(ToJson(events)).size(), 2u * 1024 * 1024);
 }
 
 }  // namespace
