@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "server/store/jobs/job_rows.h"
+#include "server/store/jobs/job_sizes.h"
 #include "server/store/jobs/scope_patterns.h"
 #include "server/store/postgres/cursor.h"
 
@@ -62,16 +63,6 @@ where c.job_id = any($1::bigint[])
 group by c.job_id
 order by c.job_id
 limit 1000)";
-constexpr char kSizes[] = R"(
-select job_id, count(*), sum(
-    case when jsonb_typeof(facts -> 'gpus') = 'array' then jsonb_array_length(facts -> 'gpus')
-    else 0 end)::bigint
-from nodes
-where job_id = any($1::bigint[])
-group by job_id
-order by job_id
-limit 1000)";
-
 // An order that the list can have.
 struct Sort {
   std::string_view word, column, type;
@@ -200,11 +191,11 @@ Status AddSizes(Connection& connection, std::vector<JobListItem>& items) {
   for (std::size_t i = 0; i < trouble->size(); ++i) {
     by_id[trouble->Int(i, 0)]->rules_in_trouble.push_back(trouble->Text(i, 1));
   }
-  const Result<Rows> sizes = connection.Query(kSizes, {Parameter::Array(ids)});
+  const auto sizes = JobSizesOf(connection, ids);
   if (!sizes) return sizes.error();
-  for (std::size_t i = 0; i < sizes->size(); ++i) {
-    by_id[sizes->Int(i, 0)]->nodes = static_cast<int>(sizes->Int(i, 1));
-    by_id[sizes->Int(i, 0)]->gpus = static_cast<int>(sizes->Int(i, 2));
+  for (const auto& [job_id, size] : *sizes) {
+    by_id[job_id]->nodes = static_cast<int>(size.nodes);
+    by_id[job_id]->gpus = static_cast<int>(size.gpus);
   }
   return AddVerdicts(connection, ids, by_id);
 }
