@@ -4,7 +4,6 @@
 
 #include "core/base/text.h"
 #include "server/access/scope.h"
-#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 namespace {
@@ -44,7 +43,9 @@ Senders::Senders(Database& database, const Clock& clock, SendLimits limits)
       owners_(database, clock, limits.new_nodes),
       node_pushes_(limits.node_pushes),
       pushes_(limits.pushes),
-      bytes_(limits.bytes) {}
+      bytes_(limits.bytes),
+      imports_(limits.imports),
+      import_bytes_(limits.import_bytes) {}
 
 std::optional<SendCheck> Senders::Check(const Caller& caller, const Sending& sending,
                                         MayWait may_wait) {
@@ -100,6 +101,32 @@ SendCheck Senders::CheckNode(const Caller& caller, const std::string& node,
                     kAskAgain);
   }
   return May();
+}
+
+SendCheck Senders::CheckImport(Connection& connection, const Caller& caller, const JobRow& job,
+                               std::uint64_t bytes) {
+  if (caller.how == Caller::kOpen) return May();
+  const std::string sender = MakerOf(caller);
+  const bool certified = caller.how == Caller::kCertificate;
+  if ((certified || !caller.nodes.empty()) && job.created_by != sender) {
+    const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job.job_id);
+    if (!nodes) return nodes.error();
+    const bool takes_part = std::ranges::any_of(*nodes, [&](const NodeRow& node) {
+      return certified ? node.name == caller.name : Covers(caller.nodes, node.name);
+    });
+    if (!takes_part) {
+      return Refuse("forbidden", Format("no node that the {} is for is of job {}",
+                                        certified ? "certificate" : "token", job.name));
+    }
+  }
+  const SteadyTime now = clock_.Steady();
+  Duration wait = imports_.Take(sender, 1, now);
+  const double most = limits_.import_bytes.burst;
+  if (wait == Duration::zero()) {
+    wait = import_bytes_.Take(sender, std::min(static_cast<double>(bytes), most), now);
+  }
+  if (wait == Duration::zero()) return May();
+  return Refuse("too-many-requests", "one token may not send so many trace files", wait);
 }
 
 Duration Senders::Wait(const std::string& sender, const Sending& sending) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "server/access/caller.h"
 #include "server/access/node_owners.h"
 #include "server/access/rates.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 
@@ -17,6 +19,9 @@ struct SendLimits {
   RateLimits::Rate pushes{5'000, 10'000};
   RateLimits::Rate bytes{200.0 * 1024 * 1024, 400.0 * 1024 * 1024};
   std::int64_t new_jobs = 1'000, new_nodes = 10'000;
+  // Trace files, which come all at once when the ranks of a job have recorded a window.
+  RateLimits::Rate imports{1, 2'000};
+  RateLimits::Rate import_bytes{20.0 * 1024 * 1024, 64.0 * 1024 * 1024 * 1024};
 };
 
 // The subject of a push, as it says itself.
@@ -47,6 +52,12 @@ class Senders {
   // Whether the caller may make this job.
   SendCheck CheckNewJob(Connection& connection, const Caller& caller, const std::string& job) const;
 
+  // Whether the caller may import a trace file of so many bytes into a job that stands: not more
+  // than it may, and one who is for some nodes alone only into jobs that it made, or that have a
+  // node of these.
+  SendCheck CheckImport(Connection& connection, const Caller& caller, const JobRow& job,
+                        std::uint64_t bytes);
+
   void ForgetNode(const std::string& node) { owners_.Forget(node); }
 
  private:
@@ -59,7 +70,7 @@ class Senders {
   const Clock& clock_;
   const SendLimits limits_;
   NodeOwners owners_;
-  RateLimits node_pushes_, pushes_, bytes_;
+  RateLimits node_pushes_, pushes_, bytes_, imports_, import_bytes_;
 };
 
 // The sender that is kept as the maker of jobs and the owner of nodes: "" where nobody has to say

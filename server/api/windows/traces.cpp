@@ -16,6 +16,7 @@
 #include "server/api/windows/judge_again.h"
 #include "server/api/windows/window_json.h"
 #include "server/edge/body_file.h"
+#include "server/front/denial.h"
 #include "server/store/access/audit.h"
 #include "server/trace/answers/answers.h"
 #include "server/trace/evidence.h"
@@ -219,7 +220,8 @@ Result<Reply> Store(const Api& api, Connection& connection, const Request& reque
   return AnswerStored(api, connection, *job, *stored);
 }
 
-// The database is asked first whether there is such a job, and lends nothing while a file is read.
+// The database is asked first whether there is such a job, and whose it is, and lends nothing while
+// a file is read.
 Result<Reply> Import(const Api& api, const Request& request, const PathParameters& path) {
   const Query query(request, kTraceQuery);
   if (!query.faults().empty()) return query.Refusal(request);
@@ -228,6 +230,10 @@ Result<Reply> Import(const Api& api, const Request& request, const PathParameter
     if (!lease) return lease.error();
     const Result<JobRow> job = FindNamedJob(**lease, path);
     if (!job) return job.error();
+    const SendCheck refused =
+        api.senders.CheckImport(**lease, *request.caller, *job, BodySize(request));
+    if (!refused) return refused.error();
+    if (*refused) return ToReply(**refused, request);
   }
   const auto converted = Convert(query, request, ToMicros(api.clock.Now()));
   if (!converted) return converted.error();

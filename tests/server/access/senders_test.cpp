@@ -58,7 +58,9 @@ class SendersTest : public testing::Test {
                     .pushes = {10, 20},
                     .bytes = {100, 1'000},
                     .new_jobs = 1,
-                    .new_nodes = 4}};
+                    .new_nodes = 4,
+                    .imports = {0.1, 2},
+                    .import_bytes = {10, 1'000}}};
 };
 
 TEST_F(SendersTest, ACertificateIsForTheNodeWhoseNameItCarries) {
@@ -190,6 +192,46 @@ TEST_F(SendersTest, AJobThatStandsIsNoNewOne) {
   first.created_by = "b";
   ASSERT_TRUE(CreateJob(*connection, first, ToMicros(clock_.Now())).ok());
   EXPECT_EQ(Check(Token("a"), opening), "");
+}
+
+TEST_F(SendersTest, TracesOfATokenForSomeNodesAreForTheirJobs) {
+  const auto connection = test_database_.Connect();
+  const auto job = [&](const std::string& name, const std::string& maker) {
+    NewJob made{.name = name, .group = "", .configuration = {}, .rules = {}, .created_by = maker};
+    return CreateJob(*connection, made, ToMicros(clock_.Now()))->job;
+  };
+  const JobRow own = job("own", "a"), other = job("other", "b"), shared = job("shared", "b");
+  ASSERT_TRUE(connection->Query(
+      "insert into nodes (job_id, name, first_seen_us, last_seen_us) values ($1, 'n7', 1, 1)",
+      {shared.job_id}));
+  const auto refusal = [&](const Caller& caller, const JobRow& into) {
+    const SendCheck refused = senders_.CheckImport(*connection, caller, into, 1);
+    EXPECT_TRUE(refused.ok());
+    return refused && *refused ? (*refused)->code : "";
+  };
+  Caller of_nodes = Token("a");
+  of_nodes.nodes = {"n*"};
+  EXPECT_EQ(refusal(of_nodes, own), "");
+  EXPECT_EQ(refusal(of_nodes, shared), "");
+  EXPECT_EQ(refusal(of_nodes, other), "forbidden");
+  EXPECT_EQ(refusal(Certificate("n7"), shared), "");
+  EXPECT_EQ(refusal(Certificate("n8"), shared), "forbidden");
+  EXPECT_EQ(refusal(Token("c"), other), "") << "as its scopes say";
+}
+
+TEST_F(SendersTest, TracesAreCountedByNameAndBytes) {
+  const auto connection = test_database_.Connect();
+  const auto code = [&](const std::string& name, std::uint64_t bytes) {
+    const SendCheck refused = senders_.CheckImport(*connection, Token(name), {}, bytes);
+    EXPECT_TRUE(refused.ok());
+    return refused && *refused ? (*refused)->code : "";
+  };
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(code("a", 1), "");
+  EXPECT_EQ(code("a", 1), "too-many-requests");
+  EXPECT_EQ(code("b", 900), "");
+  EXPECT_EQ(code("b", 900), "too-many-requests");
+  clock_.Advance(20s);
+  EXPECT_EQ(code("a", 1), "");
 }
 
 TEST_F(SendersTest, TooMuchAtOnceHasToWaitForItsTime) {
