@@ -1,5 +1,8 @@
 // /session: browsers sign in with a token, and out again.
 
+#include <memory>
+
+#include "server/access/rates.h"
 #include "server/api/http/answer.h"
 #include "server/api/http/body.h"
 #include "server/api/http/query.h"
@@ -11,6 +14,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostToken = 200;
+constexpr RateLimits::Rate kSignOuts{1, 60};  // those from one address
 
 OrderedJson ToJson(const Caller& caller) {
   return {{"name", caller.name},
@@ -49,11 +53,18 @@ Reply OpenSession(const Api& api, const Request& request) {
   return reply;
 }
 
-Reply CloseSession(const Api& api, const Request& request) {
+// Nobody has to say who they are to sign out, and each cookie is asked of the database.
+Reply CloseSession(const Api& api, const Request& request, RateLimits& limits) {
   const Query query(request, {});
   if (!query.faults().empty()) return query.Refusal(request);
 
   const Credentials shown = CredentialsOf(request);
+  const Duration wait =
+      shown.session ? limits.Take(request.peer, 1, api.clock.Steady()) : Duration::zero();
+  if (wait > Duration::zero()) {
+    return ToReply(SendRefusal{"too-many-requests", "one address may not sign out so often", wait},
+                   request);
+  }
   const Status closed = shown.session ? api.access.SignOut(*shown.session) : Status();
   if (!closed) return ToReply(closed.error(), request);
 
@@ -66,6 +77,7 @@ Reply CloseSession(const Api& api, const Request& request) {
 }  // namespace
 
 std::vector<Route> SessionRoutes(const Api& api) {
+  const auto limits = std::make_shared<RateLimits>(kSignOuts);  // shared, as routes are copied
   return {{.method = "GET",
            .pattern = "/api/v1/session",
            .handler = [&api](const Request& request,
@@ -78,8 +90,9 @@ std::vector<Route> SessionRoutes(const Api& api) {
            .right = Right::kOpen},
           {.method = "DELETE",
            .pattern = "/api/v1/session",
-           .handler = [&api](const Request& request,
-                             const PathParameters&) { return CloseSession(api, request); },
+           .handler = [&api, limits](
+                          const Request& request,
+                          const PathParameters&) { return CloseSession(api, request, *limits); },
            .right = Right::kOpen}};
 }
 

@@ -52,6 +52,20 @@ TEST_F(SessionTest, ABrowserSignsInIsKnownAndSignsOut) {
   ExpectProblem(AskWith(cookie, "GET", "/api/v1/session"), 401, "unauthorized");
 }
 
+// Whoever signs out says a secret that is looked up.
+TEST_F(SessionTest, OneAddressDoesNotSignOutAllTheTime) {
+  std::string answer;
+  int asked = 0;
+  do {
+    answer =
+        AskWith(Format("Cookie: st={:064}\r\n", asked) + kSameOrigin, "DELETE", "/api/v1/session");
+  } while (StatusOf(answer) == 204 && ++asked < 1'000);
+  EXPECT_GE(asked, 60);
+  ExpectProblem(answer, 429, "too-many-requests");
+  EXPECT_FALSE(HeaderOf(answer, "retry-after").empty());
+  EXPECT_EQ(StatusOf(AskWith(kSameOrigin, "DELETE", "/api/v1/session")), 204) << "it says none";
+}
+
 TEST_F(SessionTest, CredentialsOfOneKindAreNoneOfTheOther) {
   const std::string token = service_.Token(Role::kReader);
   const std::string set = HeaderOf(SignIn(token), "set-cookie");
