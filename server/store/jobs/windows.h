@@ -52,7 +52,8 @@ struct WindowRow {
   std::int64_t answer_count = 0, recorded_count = 0;  // answers, and those of agents that recorded
   std::int64_t sent = 0, dropped = 0;                 // spans, by all answers
   std::vector<WindowAnswer> answers{};                // the first ones, by time
-  std::vector<std::int64_t> answered_nodes{};  // nodes whose agents answered, of the newest window alone
+  // The nodes whose agents answered; of the job's newest window alone.
+  std::vector<std::int64_t> answered_nodes{};
 };
 
 enum class WindowStatus { kOpen, kRecorded, kNotRecorded };
