@@ -24,7 +24,8 @@
 namespace stepscope {
 namespace {
 
-constexpr int kMostRounds = 32;  // of 64 sockets: as many as can be connected, twice
+constexpr Duration kPauseInAFlood = 20ms;  // behind 16 connections
+constexpr int kMostRounds = 32;            // of 64 sockets: as many as can be connected, twice
 
 SocketAccess AccessOf(const IntakeOptions& options) {
   if (options.allow_other_users) return {.mode = 0666};
@@ -124,10 +125,10 @@ class Intake::Server {
       }
       // Rings are read at their times even if the socket is busy.
       const SteadyTime now = std::chrono::steady_clock::now();
+      if (!accepting_ && now >= accepts_again_) accepting_ = Watch(listener_.get());
       if (now < next_read) continue;
       next_read = now + read_interval_;
       registry_.Change([](MarkRegistry& registry) { registry.ReadRings(); });
-      if (!accepting_) accepting_ = Watch(listener_.get());
     }
   }
 
@@ -136,8 +137,12 @@ class Intake::Server {
     const bool heard =
         registry_.Read([](const MarkRegistry& registry) { return registry.HasPeers(); });
     if (!heard && accepting_) return -1;
-    return static_cast<int>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(read_interval_).count());
+    Duration wait = read_interval_;
+    if (!accepting_) {
+      const Duration pause = accepts_again_ - std::chrono::steady_clock::now();
+      wait = std::clamp<Duration>(pause, 1ms, wait);
+    }
+    return static_cast<int>(wait / 1ms);
   }
 
   void Serve(int fd) {
@@ -150,12 +155,22 @@ class Intake::Server {
       registry_.Change([&](MarkRegistry& registry) { registry.Serve(fd); });
       return;
     }
-    if (Accept()) return;
+    if (Accept()) {
+      if (registry_.Change([](MarkRegistry& registry) { return registry.TakeFlood(); })) {
+        PauseAccepting(kPauseInAFlood);
+      }
+      return;
+    }
     // No descriptor is left: epoll would report the socket again at once, so accepting waits for
     // the next reading.
     LogWarning("marks: no descriptor left to accept a process");
+    PauseAccepting(read_interval_);
+  }
+
+  void PauseAccepting(Duration pause) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
     accepting_ = false;
+    accepts_again_ = std::chrono::steady_clock::now() + pause;
   }
 
   // Takes what processes have sent, without waiting, of a process too that came and went since the
@@ -192,6 +207,7 @@ class Intake::Server {
   const Closer closer_;
   Descriptor listener_, epoll_, wake_;
   bool accepting_ = true;
+  SteadyTime accepts_again_{};
   Guarded<MarkRegistry> registry_;
   const std::uint32_t user_;
   Worker worker_;

@@ -22,4 +22,10 @@ inline constexpr std::size_t kMostSums = 8192;
 // Bytes of names, facts and metrics, which stay as long as their process or rank is known.
 inline constexpr std::size_t kMostBytes = std::size_t{2} << 20;
 
+// Connections of a user: so many at once, and then a second; messages likewise; jobs that begin, of
+// users other than the agent's own, at once and then within 24 hours.
+inline constexpr double kConnectionsAtOnce = 2'048, kConnectionsASecond = 20;
+inline constexpr double kMessagesInABurst = 200'000, kMessagesASecond = 1'000;
+inline constexpr double kJobsInADay = 500;
+
 }  // namespace stepscope

@@ -74,6 +74,7 @@ class MarkProcess {
   const std::string& outcome() const { return outcome_; }
 
   bool introduced() const { return introduced_; }
+  std::size_t messages() const { return messages_; }  // that it has sent
   std::int32_t rank() const { return source_.hello.rank; }
   HeardProcess Heard() const;
   const MarkSource& source() const { return source_; }

@@ -11,6 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kMostAtOnce = 128;
+constexpr int kMostOfAFlood = 16;
 constexpr Duration kQuiet = 10s;
 constexpr Duration kPatienceWithPeers = 10s;
 
@@ -28,7 +29,7 @@ MarkRegistry::MarkRegistry(const IntakeOptions& options, const Clock& clock, Clo
 
 Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
   std::vector<int> sockets;
-  for (int i = 0; i < kMostAtOnce; ++i) {
+  for (int i = 0; i < (flood_ ? kMostOfAFlood : kMostAtOnce); ++i) {
     Result<MarkPeer> peer = AcceptPeer(listener);
     // Returns the sockets accepted so far; the next call meets the error again.
     if (!peer && sockets.empty()) return peer.error();
@@ -40,6 +41,12 @@ Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
 }
 
 bool MarkRegistry::Add(MarkPeer peer) {
+  if (!connections_.Take(peer.user, 1, clock_.Steady())) {
+    flood_ = true;
+    Report(Format("process {} is not heard: user {} connects too often", peer.pid, peer.user));
+    closer_.Close(peer.user, std::move(peer.socket));  // with what it has passed
+    return false;
+  }
   const std::string reason = ReasonAgainst(peer);
   const int socket = peer.socket.get();
   const std::uint32_t user = peer.user;
@@ -65,7 +72,12 @@ bool MarkRegistry::Serve(int socket) {
   MarkProcess& process = *peer.process;
   const bool introduced = process.introduced(), on_cpu = process.Heard().on_cpu;
   const std::size_t rings = process.rings(), bytes = process.bytes();
+  const std::size_t said = process.messages();
   Result<MarkProcess::State> state = process.Receive();
+  const auto messages = static_cast<double>(process.messages() - said);
+  if (!messages_.Take(peer.user, messages, clock_.Steady())) {
+    state = Invalid(Format("user {} sends too many messages", peer.user));
+  }
   if (process.Heard().on_cpu != on_cpu) ++changes_;
   const bool more = process.rings() != rings || process.bytes() > bytes;
   const Status fits = more ? CheckSize(peer) : Status();
@@ -92,10 +104,16 @@ Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer, const std::string& name
   }
   Shares jobs(options_.max_jobs, options_.user);
   for (const auto& [other, job] : jobs_) jobs.Add(job.user(), 1);
-  if (jobs.HasRoom(peer.user, 1))
-    return &jobs_.try_emplace(name, peer.user, span_room_).first->second;
-  return Unavailable(Format("{} jobs are running already, {} of user {}", jobs.all(),
-                            jobs.Of(peer.user), peer.user));
+  if (!jobs.HasRoom(peer.user, 1)) {
+    return Unavailable(Format("{} jobs are running already, {} of user {}", jobs.all(),
+                              jobs.Of(peer.user), peer.user));
+  }
+  // The service takes so many new jobs of a token, which the node's users share.
+  if (peer.user != options_.user && !begun_.Take(peer.user, 1, clock_.Steady())) {
+    return Unavailable(Format("user {} began {} jobs within 24 hours, which are the most",
+                              peer.user, kJobsInADay));
+  }
+  return &jobs_.try_emplace(name, peer.user, span_room_).first->second;
 }
 
 void MarkRegistry::Introduce(Peer& peer) {

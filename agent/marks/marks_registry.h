@@ -7,15 +7,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agent/marks/closer.h"
 #include "agent/marks/intake.h"
+#include "agent/marks/marks_bounds.h"
 #include "agent/marks/marks_job.h"
 #include "agent/marks/marks_process.h"
 #include "agent/marks/marks_room.h"
 #include "agent/marks/marks_socket.h"
 #include "agent/marks/shares.h"
+#include "agent/marks/user_rate.h"
 #include "core/base/descriptor.h"
 
 namespace stepscope {
@@ -33,6 +36,10 @@ class MarkRegistry {
   // Accepts all waiting processes, or refuses them, which is logged; returns the sockets to watch.
   // Unavailable when there are no descriptors left.
   Result<std::vector<int>> Accept(const Descriptor& listener);
+
+  // Whether somebody connected more often than a user may since this was asked last: the next ones
+  // can wait.
+  bool TakeFlood() { return std::exchange(flood_, false); }
 
   // Takes in a process that connected, or refuses it. Whether it was taken.
   bool Add(MarkPeer peer);
@@ -108,7 +115,11 @@ class MarkRegistry {
   std::map<std::uint32_t, Reading> reading_;  // by user
   Shares sums_, held_, bytes_;                // as of the newest FillRooms
   SteadyTime filled_{};                       // time of the newest FillRooms
-  std::uint64_t changes_ = 0;                 // changes of connected processes
+  UserRate connections_{kConnectionsAtOnce, kConnectionsASecond};
+  UserRate messages_{kMessagesInABurst, kMessagesASecond};
+  UserRate begun_{kJobsInADay, kJobsInADay / 86'400};  // jobs
+  bool flood_ = false;
+  std::uint64_t changes_ = 0;  // changes of connected processes
   SteadyTime quiet_until_{};
   std::int64_t suppressed_ = 0;
 };

@@ -79,6 +79,72 @@ TEST_F(RegistryTest, TwoUsersWithoutAHelloLeaveConnectionsToTheAgentsOwnUser) {
   EXPECT_EQ(ConnectAll(kOwnUser), 15u);
 }
 
+TEST_F(RegistryTest, AUserConnectsSoOften) {
+  const auto connect = [this](std::uint32_t user) {
+    auto process = Connect(user);
+    if (!process) return false;
+    process.reset();
+    Registry().Serve(socket_);
+    return true;
+  };
+  std::size_t count = 0;
+  while (count < 10'000 && connect(kAnna)) ++count;
+  EXPECT_EQ(count, static_cast<std::size_t>(kConnectionsAtOnce));
+  EXPECT_TRUE(Registry().TakeFlood());
+  EXPECT_FALSE(Registry().TakeFlood());
+  EXPECT_TRUE(connect(kBert)) << "another user is heard";
+  clock_.Advance(1s);
+  for (count = 0; count < 10'000 && connect(kAnna);) ++count;
+  EXPECT_EQ(count, static_cast<std::size_t>(kConnectionsASecond));
+}
+
+TEST_F(RegistryTest, AUserSaysSoMuch) {
+  const RingWriter ring;
+  const MarkFacts fact{{{"key", "value"}}};
+  double said = 0;
+  bool heard = true;
+  while (heard && said < 2 * kMessagesInABurst) {
+    const auto process = Say(kAnna, 0, ring);
+    for (int i = 0; heard && i < 5'000; ++i, ++said) {
+      process->Send(fact);
+      heard = i % 50 != 0 || Registry().Serve(socket_);
+    }
+    process->Close();
+    heard = heard && !Registry().Serve(socket_);
+  }
+  EXPECT_GE(said, kMessagesInABurst * 0.9);
+  EXPECT_LE(said, kMessagesInABurst * 1.1);
+  auto other = Say(kBert, 1, ring);
+  other->Send(fact);
+  EXPECT_TRUE(Registry().Serve(socket_));
+}
+
+// Each job that a daemon hears of becomes one of the service, which takes so many of a token.
+TEST_F(RegistryTest, AUserBeginsSoManyJobs) {
+  int number = 0;
+  options_.name_job = [&number](const MarkHello&, const MarkCaller&) -> Result<std::string> {
+    return Format("job-{}", number);
+  };
+  const RingWriter ring;
+  const auto begin = [&](std::uint32_t user) {
+    ++number;
+    const auto process = Say(user, 0, ring);
+    const std::string reason = Reason(*process);
+    process->Close();
+    Registry().Serve(socket_);
+    Registry().Drain(Format("job-{}", number));
+    EXPECT_TRUE(Registry().Forget(Format("job-{}", number)));
+    return reason;
+  };
+  int begun = 0;
+  while (begun < 1'000 && begin(kAnna).empty()) ++begun;
+  EXPECT_EQ(begun, static_cast<int>(kJobsInADay));
+  EXPECT_THAT(begin(kAnna), HasSubstr("began 500 jobs within 24 hours"));
+  for (const std::uint32_t other : {kBert, kOwnUser}) EXPECT_EQ(begin(other), "");
+  clock_.Advance(std::chrono::hours(24));
+  EXPECT_EQ(begin(kAnna), "");
+}
+
 TEST_F(RegistryTest, AProcessWithoutAHelloIsDroppedAfterTenSeconds) {
   const RingWriter ring;
   const auto silent = Connect(kAnna);
