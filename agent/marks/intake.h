@@ -95,6 +95,7 @@ struct RankTrace {
   std::int32_t rank = 0;
   MarkTrace said;
   Descriptor file;
+  std::uint32_t user = 0;  // whose process passed it
 };
 
 // The end of a window, after all its spans were handed over.

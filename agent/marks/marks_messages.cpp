@@ -88,7 +88,12 @@ void MarkProcess::TakeTrace(const MarkTrace& trace, Passed& passed) {
                           "one of step {} is lost",
                           traces_.size(), trace.first_step));
   }
-  traces_.push_back({source_.hello.rank, trace, std::move(passed.front())});
+  // Whoever records without having been asked says so.
+  if (trace.window == 0 && trace.by.empty()) {
+    ++source_.refused;
+    return SetFact("window", "dropped: a trace that nobody asked for");
+  }
+  traces_.push_back({source_.hello.rank, trace, std::move(passed.front()), user_});
 }
 
 void MarkProcess::TakeNames(const MarkNames& names) {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kEnding = ".trace", kRequests = "/api/v1/jobs/";
 constexpr std::size_t kMostHead = 16 * 1024;
-constexpr std::size_t kMostFile = 256 * 1024 * 1024;
+constexpr std::uint64_t kMostFile = 256 * 1024 * 1024;
+constexpr std::size_t kPiece = 1024 * 1024;
 
 std::string TextOf(const Json& json, const char* key) {
   const auto found = json.find(key);
@@ -30,8 +31,7 @@ std::string FolderOf(const std::string& name) {
 
 // The first line of a file.
 struct TraceHead {
-  WaitingTrace trace;  // without its body
-  Json json;
+  WaitingTrace trace;     // without its body
   std::size_t bytes = 0;  // with the line's end
 };
 
@@ -40,9 +40,27 @@ Result<TraceHead> DecodeHead(std::string_view bytes) {
   if (end == bytes.npos) return Invalid("it does not say what it is");
   auto json = ParseJson(bytes.substr(0, end), {.bytes = kMostHead});
   if (!json || !json->is_object()) return Invalid("it does not say what it is");
-  WaitingTrace trace{TextOf(*json, "service"), TextOf(*json, "path"), TextOf(*json, "name"), {}};
+  WaitingTrace trace{.service = TextOf(*json, "service"),
+                     .path = TextOf(*json, "path"),
+                     .name = TextOf(*json, "name"),
+                     .bytes = NumberOf(*json, "bytes"),
+                     .crc32c = static_cast<std::uint32_t>(NumberOf(*json, "crc32c"))};
   if (!trace.path.starts_with(kRequests)) return Invalid("it does not say where it is to be sent");
-  return TraceHead{std::move(trace), std::move(*json), end + 1};
+  return TraceHead{std::move(trace), end + 1};
+}
+
+// Takes each piece of the body; false where they are fewer than it has.
+Result<bool> EachPiece(const WaitingTrace& trace,
+                       const std::function<Status(std::string_view piece)>& take) {
+  std::string piece(kPiece, '\0');
+  for (std::uint64_t at = 0; at < trace.bytes;) {
+    const auto some = std::size_t(std::min<std::uint64_t>(kPiece, trace.bytes - at));
+    const std::size_t got = trace.read(at, std::span(piece.data(), some));
+    if (got == 0) return false;
+    if (Status taken = take(std::string_view(piece.data(), got)); !taken) return taken.error();
+    at += got;
+  }
+  return true;
 }
 
 }  // namespace
@@ -51,19 +69,9 @@ std::string EncodeTraceHead(const WaitingTrace& trace) {
   return Dump(Json{{"service", trace.service},
                    {"path", trace.path},
                    {"name", trace.name},
-                   {"bytes", trace.body.size()},
-                   {"crc32c", Crc32c(trace.body)}}) +
+                   {"bytes", trace.bytes},
+                   {"crc32c", trace.crc32c}}) +
          "\n";
-}
-
-Result<WaitingTrace> DecodeTrace(std::string bytes) {
-  const auto head = DecodeHead(bytes);
-  if (!head) return head.error();
-  WaitingTrace trace = head->trace;
-  trace.body = std::move(bytes.erase(0, head->bytes));
-  if (trace.body.size() != NumberOf(head->json, "bytes")) return Invalid("it is cut short");
-  if (Crc32c(trace.body) != NumberOf(head->json, "crc32c")) return Invalid("it is damaged");
-  return trace;
 }
 
 WaitingTraces::WaitingTraces(SpoolFolder& spool, std::string name, std::unique_ptr<FolderLock> lock)
@@ -99,14 +107,19 @@ Status WaitingTraces::Open() {
 
 Status WaitingTraces::Keep(const WaitingTrace& trace) {
   const std::string head = EncodeTraceHead(trace);
-  const std::uint64_t bytes = head.size() + trace.body.size();
+  const std::uint64_t bytes = head.size() + trace.bytes;
   if (Status room = spool_.MakeTraceRoom(bytes); !room) return room;
   if (Status opened = Open(); !opened) return opened;
   const std::string path = PathOf(Format("{:08}{}", ++kept_, kEnding));
   auto file = spool_.files().Create(path, bytes);
   if (!file) return file.error();
   Status written = (*file)->Append(head);
-  if (written) written = (*file)->Append(trace.body);
+  if (written) {
+    const Result<bool> whole =
+        EachPiece(trace, [&](std::string_view piece) { return (*file)->Append(piece); });
+    if (!whole) written = whole.error();
+    if (whole && !*whole) written = Unavailable("it cannot be read");
+  }
   if (written) written = (*file)->Sync();
   if (written) written = spool_.files().SyncFolder(FolderOf(name_));
   if (!written) (void)spool_.files().Remove(path);
@@ -125,9 +138,27 @@ std::vector<std::string> WaitingTraces::Files() const {
 }
 
 Result<WaitingTrace> WaitingTraces::Read(const std::string& file) const {
-  auto bytes = spool_.files().Read(PathOf(file), 0, kMostFile);
+  const std::string path = PathOf(file);
+  const auto bytes = spool_.files().Read(path, 0, kMostHead);
   if (!bytes) return bytes.error();
-  return DecodeTrace(std::move(*bytes));
+  auto head = DecodeHead(*bytes);
+  if (!head) return head.error();
+  WaitingTrace trace = std::move(head->trace);
+  trace.read = [&files = spool_.files(), path, begin = head->bytes](std::uint64_t at,
+                                                                    std::span<char> into) {
+    const auto got = files.Read(path, begin + at, into.size());
+    return got ? got->copy(into.data(), into.size()) : std::size_t{0};
+  };
+  std::uint32_t crc = 0;
+  const auto add = [&crc](std::string_view piece) {
+    crc = Crc32c(piece, crc);
+    return Status();
+  };
+  const Result<bool> whole = trace.bytes <= kMostFile ? EachPiece(trace, add) : false;
+  char more = 0;
+  if (!*whole || trace.read(trace.bytes, {&more, 1}) > 0) return Invalid("it is cut short");
+  if (crc != trace.crc32c) return Invalid("it is damaged");
+  return trace;
 }
 
 Result<WaitingTrace> WaitingTraces::ReadHead(const std::string& file) const {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,19 +13,22 @@
 
 namespace stepscope {
 
-// A trace as it is sent.
+// Gives the bytes of a trace's body from there on, as many as fit; 0 where they cannot be read.
+using ReadTraceAt = std::function<std::size_t(std::uint64_t at, std::span<char> into)>;
+
+// A trace as it is sent. Its body lies in a file: memory has pieces of it only.
 struct WaitingTrace {
   std::string service{};  // the URL of the service that it is meant for
   std::string path{};     // the request's, below the service's URL, with its query
   std::string name{};     // as logs say it
-  std::string body{};
+  ReadTraceAt read{};     // valid as long as where it lies
+  std::uint64_t bytes = 0;
+  std::uint32_t crc32c = 0;
 };
 
 // The bytes of a trace's file: a line of JSON, which says what it is and its checksum, and the
 // body.
 std::string EncodeTraceHead(const WaitingTrace& trace);
-// Invalid when it is damaged or cut short.
-Result<WaitingTrace> DecodeTrace(std::string bytes);
 
 // Traces of one agent that wait on disk for the service, each a file, in a folder of their own
 // below `kTracesFolder` in the spool. The folder is made with the first one and locked as long as
@@ -39,7 +45,8 @@ class WaitingTraces {
 
   // The files, the oldest first.
   std::vector<std::string> Files() const;
-  // NotFound: it was removed, because the spool is full. Invalid: it is damaged.
+  // Reads all of it once, to check it. NotFound: it was removed, because the spool is full.
+  // Invalid: it is damaged or cut short.
   Result<WaitingTrace> Read(const std::string& file) const;
   // A trace without its body, which is neither read nor checked.
   Result<WaitingTrace> ReadHead(const std::string& file) const;

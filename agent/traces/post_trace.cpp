@@ -1,8 +1,5 @@
 #include "agent/traces/post_trace.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "core/base/json.h"
 #include "core/base/text.h"
 
@@ -35,12 +32,7 @@ Result<std::unique_ptr<Uplink>> MakeTraceUplink(UplinkOptions options) {
 }
 
 TraceAnswer PostTrace(Uplink& uplink, const WaitingTrace& trace) {
-  const auto read = [&body = trace.body](std::uint64_t at, std::span<char> into) {
-    const std::size_t count = at < body.size() ? std::min(into.size(), body.size() - at) : 0;
-    if (count > 0) std::memcpy(into.data(), body.data() + at, count);
-    return count;
-  };
-  const auto answer = uplink.PostBody(trace.path, kOctets, read, trace.body.size());
+  const auto answer = uplink.PostBody(trace.path, kOctets, trace.read, trace.bytes);
   if (!answer) return {.reason = answer.error().message};
   const TraceAnswer::End end = EndOf(answer->status);
   if (end == TraceAnswer::End::kTaken) return {.end = end};

@@ -39,8 +39,8 @@ std::string PathOf(const std::string& job, const RankTrace& trace) {
   return path;
 }
 
-// Reads by position, since the process that passed the file may move its own.
-Result<std::string> PackFile(const Descriptor& file) {
+// The size of what a process passed.
+Result<std::uint64_t> SizeOf(const Descriptor& file) {
   struct stat about {};
   if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
     return Invalid("what the process passed is no file");
@@ -49,25 +49,18 @@ Result<std::string> PackFile(const Descriptor& file) {
     return Invalid(
         Format("the file has {} bytes, and {} are the most", about.st_size, kMostFileBytes));
   }
-  off_t at = 0;
-  const auto read = [&](std::span<char> into) -> std::size_t {
-    const auto left = static_cast<std::size_t>(std::max<off_t>(about.st_size - at, 0));
-    const ssize_t got = pread(file.get(), into.data(), std::min(into.size(), left), at);
-    if (got <= 0) return 0;
-    at += got;
-    return static_cast<std::size_t>(got);
-  };
-  return PackTrace(read, kMostTraceBody);
+  return static_cast<std::uint64_t>(about.st_size);
 }
 
 }  // namespace
 
 TraceSender::TraceSender(const UplinkOptions& uplink, std::string job, SpoolFolder* spool,
-                         const Clock& clock)
+                         const Clock& clock, TraceTurns* turns)
     : job_(std::move(job)),
       service_(uplink.server),
       spool_(spool),
       clock_(clock),
+      turns_(turns != nullptr ? *turns : own_turns_),
       uplink_(MakeTraceUplink(uplink)) {}
 
 TraceSender::~TraceSender() {
@@ -152,24 +145,48 @@ std::optional<RankTrace> TraceSender::Next() {
   });
 }
 
+// Reads by position, since the process that passed the file may move its own.
+Result<PackedBody> TraceSender::Pack(const RankTrace& trace) {
+  const Result<std::uint64_t> size = SizeOf(trace.file);
+  if (!size) return size.error();
+  if (!turns_.Take(trace.user, *size, clock_.Steady())) {
+    return Unavailable(
+        Format("user {} passed more trace files than the agent packs, which are {} "
+               "MiB a minute",
+               trace.user, TraceTurns::kBytesAMinute / 1024 / 1024));
+  }
+  std::uint64_t at = 0;
+  const auto read = [&](std::span<char> into) -> std::size_t {
+    const auto most = std::size_t(std::min<std::uint64_t>(into.size(), *size - at));
+    const ssize_t got = pread(trace.file.get(), into.data(), most, off_t(at));
+    if (got <= 0) return 0;
+    at += std::uint64_t(got);
+    return std::size_t(got);
+  };
+  const auto turn = turns_.Wait();
+  return PackTrace(read, kMostTraceBody);
+}
+
 // Traces that wait in the spool go first.
 void TraceSender::Take(RankTrace trace, std::stop_token stop) {
-  Result<std::string> body = PackFile(trace.file);
-  WaitingTrace packed{service_, PathOf(job_, trace), NameOf(trace), {}};
+  const Result<PackedBody> body = Pack(trace);
+  WaitingTrace packed{.service = service_, .path = PathOf(job_, trace), .name = NameOf(trace)};
   closer_.Close(0, std::move(trace.file));
   const std::string fault = !body ? body.error().message : !uplink_ ? uplink_.error().message : "";
   if (!fault.empty()) return LogWarning("{} are dropped: {}", packed.name, fault);
-  packed.body = std::move(*body);
+  packed.read = [&body](std::uint64_t at, std::span<char> into) { return body->Read(at, into); };
+  packed.bytes = body->bytes;
+  packed.crc32c = body->crc32c;
   const bool first = state_.Read([](const State& state) { return state.waiting == 0; });
   if (first && IsOver(packed, PostTrace(**uplink_, packed), false)) return;
-  if (!Keep(packed)) RetryInMemory(packed, stop);
+  if (!Keep(packed)) RetryUntilOver(packed, stop);
 }
 
 // Whether the trace needs no further try, which is logged. `knows_jobs`: by now.
 bool TraceSender::IsOver(const WaitingTrace& packed, const TraceAnswer& answer, bool knows_jobs) {
   using enum TraceAnswer::End;
   if (answer.end == kTaken) {
-    LogInfo("{} are sent: {} bytes", packed.name, packed.body.size());
+    LogInfo("{} are sent: {} bytes", packed.name, packed.bytes);
   } else if (answer.end == kRefused || (answer.end == kUnknownJob && knows_jobs)) {
     LogWarning("{} are dropped: {}", packed.name, answer.reason);
   } else {
@@ -186,7 +203,7 @@ bool TraceSender::Keep(const WaitingTrace& packed) {
     return false;
   }
   (void)CountWaiting();
-  LogInfo("{} wait in the spool: {} bytes", packed.name, packed.body.size());
+  LogInfo("{} wait in the spool: {} bytes", packed.name, packed.bytes);
   return true;
 }
 
@@ -232,7 +249,7 @@ bool TraceSender::GivesUp(SteadyTime began, std::stop_token stop) const {
   return late || stop.stop_requested() || now - began >= kPatience;
 }
 
-void TraceSender::RetryInMemory(const WaitingTrace& packed, std::stop_token stop) {
+void TraceSender::RetryUntilOver(const WaitingTrace& packed, std::stop_token stop) {
   const SteadyTime began = clock_.Steady();
   for (;;) {
     const TraceAnswer answer = PostTrace(**uplink_, packed);

@@ -59,11 +59,11 @@ __attribute__((target("sse4.2"))) std::uint32_t FastCrc32c(std::uint32_t start,
 
 }  // namespace
 
-std::uint32_t Crc32c(std::string_view bytes) {
+std::uint32_t Crc32c(std::string_view bytes, std::uint32_t before) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("sse4.2")) return ~FastCrc32c(0xffffffffU, bytes);
+  if (__builtin_cpu_supports("sse4.2")) return ~FastCrc32c(~before, bytes);
 #endif
-  return ~PortableCrc32c(0xffffffffU, bytes);
+  return ~PortableCrc32c(~before, bytes);
 }
 
 }  // namespace stepscope

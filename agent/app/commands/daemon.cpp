@@ -19,6 +19,7 @@
 #include "agent/launch/startup_pages.h"
 #include "agent/launch/unheard_pythons.h"
 #include "agent/sample/sample_loop.h"
+#include "agent/traces/trace_turns.h"
 #include "core/base/log.h"
 
 namespace stepscope {
@@ -157,6 +158,8 @@ int RunDaemon(const DaemonOptions& options) {
   StreamCount streams;
   each.spool = spool.get();
   each.streams = &streams;
+  TraceTurns traces;
+  each.traces = &traces;
   const auto match = MakeMatch(options, naming);
   NodeJobs jobs(each, **intake, match.get(), sampler, others, clock);
   Guarded<Duration> interval(options.jobs.sampling.interval);

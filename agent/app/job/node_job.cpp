@@ -52,7 +52,7 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
            .started_here = false,
            .names_script = options.secrets.sends_command},
       uplink_(std::move(uplink)),
-      traces_(options.uplink, job.job, options.spool, clock) {
+      traces_(options.uplink, job.job, options.spool, clock, options.traces) {
   ticks_.Change([&](Ticks& ticks) {
     const ListTraining list = [&ticks](auto& training) { training = ticks.training; };
     ticks.processes = MakeProcessCollector(

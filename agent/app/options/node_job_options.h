@@ -11,6 +11,7 @@ namespace stepscope {
 
 class SpoolFolder;
 class StreamCount;
+class TraceTurns;
 
 // Options that all jobs of a node share.
 struct NodeJobOptions {
@@ -24,6 +25,7 @@ struct NodeJobOptions {
   std::string agent_version{};
   SpoolFolder* spool = nullptr;    // where frames wait on disk; null: in memory
   StreamCount* streams = nullptr;  // jobs that share the memory of frames
+  TraceTurns* traces = nullptr;    // whose turn it is to pack a trace; null: one job has them all
 };
 
 }  // namespace stepscope

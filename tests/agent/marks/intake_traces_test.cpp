@@ -66,6 +66,16 @@ TEST_F(IntakeTraces, AreHandedOverOnceWithTheirFile) {
   EXPECT_THAT(Windows(), ElementsAre());
 }
 
+TEST_F(IntakeTraces, ThatNobodyAskedForAreNotTaken) {
+  const RingWriter ring;
+  const auto process = Connect(3, ring);
+  Pass(*process, 0);
+  EXPECT_THAT(Windows(), ElementsAre());
+  const Descriptor file(memfd_create("trace", MFD_CLOEXEC));
+  process->Send(MarkTrace{0, 5, 2, 1, 2, 3, "", "script"}, file.get());
+  EXPECT_THAT(Windows(), ElementsAre(0)) << "the script says that it did";
+}
+
 TEST_F(IntakeTraces, OfAProcessThatIsGoneAreNotLost) {
   const RingWriter ring;
   auto process = Connect(0, ring);

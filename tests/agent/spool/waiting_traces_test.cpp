@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "core/wire/crc32c.h"
 #include "tests/support/fake_root.h"
 
 namespace stepscope {
@@ -14,13 +16,26 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-WaitingTrace TraceOf(std::string body) {
-  return {"http://monitor:8080", "/api/v1/jobs/bert/traces?file=a.json&rank=2",
-          "the operators of rank 2 in window 7", std::move(body)};
+WaitingTrace TraceOf(const std::string& body) {
+  return {"http://monitor:8080",
+          "/api/v1/jobs/bert/traces?file=a.json&rank=2",
+          "the operators of rank 2 in window 7",
+          [body](std::uint64_t at, std::span<char> into) {
+            return at < body.size() ? body.copy(into.data(), into.size(), at) : 0;
+          },
+          body.size(),
+          Crc32c(body)};
+}
+
+std::string BodyOf(const WaitingTrace& trace) {
+  std::string body(trace.bytes + 1, '\0');
+  std::size_t at = 0;
+  while (const std::size_t got = trace.read(at, {body.data() + at, body.size() - at})) at += got;
+  return body.substr(0, at);
 }
 
 std::string Encoded(const WaitingTrace& trace) {
-  return EncodeTraceHead(trace) + trace.body;
+  return EncodeTraceHead(trace) + BodyOf(trace);
 }
 
 class WaitingTracesTest : public testing::Test {
@@ -30,6 +45,15 @@ class WaitingTracesTest : public testing::Test {
     EXPECT_TRUE(spool) << spool.error().message;
     return std::move(*spool);
   }
+  // As another agent would have left these bytes.
+  static Result<WaitingTrace> Decode(SpoolFolder& spool, const std::string& bytes) {
+    (void)spool.files().MakeFolder("traces");
+    (void)spool.files().MakeFolder("traces/00");
+    (void)spool.files().Remove("traces/00/1.trace");
+    auto file = spool.files().Create("traces/00/1.trace", 0);
+    EXPECT_TRUE((*file)->Append(bytes));
+    return AbandonedTraces(spool).at(0)->Read("1.trace");
+  }
   bool Exists(const std::string& name) const {
     return std::filesystem::exists(root_.path() + "/spool/" + name);
   }
@@ -37,32 +61,54 @@ class WaitingTracesTest : public testing::Test {
   test::FakeRoot root_;
 };
 
-TEST(TraceFileTest, IsReadAsItWasWritten) {
+TEST_F(WaitingTracesTest, AreReadAsTheyWereWritten) {
+  const auto spool = Open();
   const std::string body("\x28\xb5\x2f\xfd\0\n more", 11);
-  const auto trace = DecodeTrace(Encoded(TraceOf(body)));
+  const auto trace = Decode(*spool, Encoded(TraceOf(body)));
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_EQ(trace->service, "http://monitor:8080");
   EXPECT_EQ(trace->path, TraceOf("").path);
   EXPECT_EQ(trace->name, TraceOf("").name);
-  EXPECT_EQ(trace->body, body);
+  EXPECT_EQ(BodyOf(*trace), body);
 }
 
-TEST(TraceFileTest, IsRefusedWhereItIsNotWhole) {
+// The file is larger than what is in memory of it at once.
+TEST_F(WaitingTracesTest, AreReadAndWrittenInPieces) {
+  const auto spool = Open();
+  std::string body(3 * 1024 * 1024 + 17, '\0');
+  for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 7 + i / 251);
+  WaitingTrace trace = TraceOf(body);
+  std::size_t most = 0;
+  trace.read = [read = trace.read, &most](std::uint64_t at, std::span<char> into) {
+    most = std::max(most, into.size());
+    return read(at, into);
+  };
+  WaitingTraces waiting(*spool);
+  ASSERT_TRUE(waiting.Keep(trace));
+  EXPECT_LE(most, 1024u * 1024);
+  const auto read = waiting.Read("00000001.trace");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(BodyOf(*read), body);
+}
+
+TEST_F(WaitingTracesTest, AreRefusedWhereTheyAreNotWhole) {
+  const auto spool = Open();
   const std::string whole = Encoded(TraceOf("operators"));
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
-    EXPECT_FALSE(DecodeTrace(whole.substr(0, bytes))) << bytes;
+    EXPECT_FALSE(Decode(*spool, whole.substr(0, bytes))) << bytes;
   }
-  EXPECT_FALSE(DecodeTrace(whole + "x"));
+  EXPECT_FALSE(Decode(*spool, whole + "x"));
   std::string changed = whole;
   changed.back() = 'S';
-  EXPECT_EQ(DecodeTrace(changed).error().message, "it is damaged");
+  EXPECT_EQ(Decode(*spool, changed).error().message, "it is damaged");
   WaitingTrace elsewhere = TraceOf("operators");
   elsewhere.path = "/api/v1/tokens";
-  EXPECT_THAT(DecodeTrace(Encoded(elsewhere)).error().message, HasSubstr("where it is to be sent"));
-  EXPECT_FALSE(DecodeTrace("[1]\n"));
-  EXPECT_FALSE(DecodeTrace(R"({"path": 7, "bytes": -1, "crc32c": "x"})"
-                           "\n"));
-  EXPECT_FALSE(DecodeTrace(std::string(1 << 20, '{')));
+  EXPECT_THAT(Decode(*spool, Encoded(elsewhere)).error().message,
+              HasSubstr("where it is to be sent"));
+  EXPECT_FALSE(Decode(*spool, "[1]\n"));
+  EXPECT_FALSE(Decode(*spool, R"({"path": 7, "bytes": -1, "crc32c": "x"})"
+                              "\n"));
+  EXPECT_FALSE(Decode(*spool, std::string(1 << 20, '{')));
 }
 
 TEST_F(WaitingTracesTest, AreFoundOnceTheirAgentIsGone) {
@@ -79,7 +125,7 @@ TEST_F(WaitingTracesTest, AreFoundOnceTheirAgentIsGone) {
   auto abandoned = AbandonedTraces(*other);
   ASSERT_THAT(abandoned, SizeIs(1));
   ASSERT_THAT(abandoned[0]->Files(), SizeIs(2));
-  EXPECT_EQ(abandoned[0]->Read("00000001.trace")->body, "first");
+  EXPECT_EQ(abandoned[0]->Read("00000001.trace")->bytes, 5u);
   EXPECT_EQ(abandoned[0]->ReadHead("00000001.trace")->path, TraceOf("").path);
   for (const std::string& file : abandoned[0]->Files()) abandoned[0]->Remove(file);
   abandoned.clear();

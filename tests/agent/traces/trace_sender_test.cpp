@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "agent/traces/old_traces.h"
@@ -110,6 +111,39 @@ TEST_F(TraceSenderTest, DropsWhatIsNoFile) {
   sender.Add(TraceOf(std::move(huge)));
   sender.Finish(30s);
   EXPECT_THAT(Heads(), SizeIs(0));
+}
+
+// Nobody asks before a process passes a file.
+TEST_F(TraceSenderTest, PacksSoManyBytesOfAUser) {
+  TraceTurns turns;
+  TraceSender sender({.server = server_.url()}, "bert", nullptr, clock_, &turns);
+  ASSERT_TRUE(turns.Take(7, static_cast<std::uint64_t>(TraceTurns::kBytesAtOnce), clock_.Steady()));
+  RankTrace greedy = TraceOf(FileOf(std::string(1 << 20, 'a') + std::string(100 << 20, '\0')));
+  greedy.user = 7;
+  sender.Add(std::move(greedy));
+  sender.Add(TraceOf(FileOf("b")));
+  sender.Finish(30s);
+  EXPECT_THAT(Heads(), SizeIs(1)) << "the other user's";
+}
+
+TEST(PackTrace, HoldsAPieceInMemory) {
+  std::string file("\x1f\x8b", 2);
+  for (std::size_t i = 0; i < 5 * 1024 * 1024; ++i) file += static_cast<char>(i * 7 + i / 251);
+  std::size_t at = 0, most = 0;
+  const auto packed = PackTrace(
+      [&](std::span<char> into) {
+        most = std::max(most, into.size());
+        const std::size_t got = at < file.size() ? file.copy(into.data(), into.size(), at) : 0;
+        at += got;
+        return got;
+      },
+      file.size());
+  ASSERT_TRUE(packed) << packed.error().message;
+  EXPECT_LE(most, 1024u * 1024);
+  ASSERT_EQ(packed->bytes, file.size());
+  std::string written(file.size(), '\0');
+  EXPECT_EQ(packed->Read(0, written), file.size());
+  EXPECT_TRUE(written == file);
 }
 
 TEST_F(TraceSenderTest, EndsInTimeWhileTheServiceIsAway) {

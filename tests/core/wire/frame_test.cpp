@@ -43,6 +43,7 @@ std::string Reseal(std::string bytes) {
 
 TEST(Crc32c, AgreesWithTheStandard) {
   EXPECT_EQ(Crc32c("123456789"), 0xe3069283U);
+  EXPECT_EQ(Crc32c("6789", Crc32c("12345")), 0xe3069283U);
   EXPECT_EQ(Crc32c(""), 0U);
   EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aaU);  // RFC 3720 B.4
 }
