@@ -33,24 +33,28 @@ bool HasRoom(int file, std::uint64_t bytes) {
 }  // namespace
 
 Result<std::shared_ptr<BodyFile>> BodyFile::Make(const std::string& folder,
-                                                 std::shared_ptr<ByteBudget> budget) {
+                                                 std::shared_ptr<BodyShares> shares,
+                                                 std::string whose) {
   Descriptor file = folder.empty() ? Descriptor() : OpenHereOrThere(folder);
   if (!file) return Unavailable("there is no place for a file of this size");
-  return std::shared_ptr<BodyFile>(new BodyFile(std::move(file), std::move(budget)));
+  return std::shared_ptr<BodyFile>(
+      new BodyFile(std::move(file), std::move(shares), std::move(whose)));
 }
 
 // To free the blocks of a large file takes a while, and the last holder may be a thread that never
 // waits.
 BodyFile::~BodyFile() {
+  shares_->Return(whose_, taken_);
   if (bytes_ < kSoonGone) return;
   const int file = file_.Release();
   if (!StartDetachedThread("close", [file] { close(file); })) close(file);
 }
 
 Status BodyFile::Append(std::string_view bytes) {
-  if (!held_.Set(bytes_ + bytes.size())) {
+  if (!shares_->Take(whose_, bytes.size())) {
     return Unavailable("there are as many large bodies as there may be; try again");
   }
+  taken_ += bytes.size();
   if (!HasRoom(file_.get(), bytes.size())) return Unavailable("the disk has no room for the body");
   const Status written = WriteAllAt(file_, bytes, bytes_);
   if (!written) {

@@ -9,7 +9,7 @@
 
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
-#include "server/edge/budget.h"
+#include "server/edge/body_shares.h"
 #include "server/edge/http/message.h"
 
 namespace stepscope {
@@ -18,15 +18,16 @@ namespace stepscope {
 // after kill -9. One thread appends; then any may read.
 class BodyFile {
  public:
-  // `budget` bounds all such files together. A folder that cannot be used is replaced by the one
-  // for temporary files; Unavailable when there is none, or `folder` is "".
+  // `shares` bounds all such files together, and those of whom it is. A folder that cannot be used
+  // is replaced by the one for temporary files; Unavailable when there is none, or `folder` is "".
   static Result<std::shared_ptr<BodyFile>> Make(const std::string& folder,
-                                                std::shared_ptr<ByteBudget> budget);
+                                                std::shared_ptr<BodyShares> shares,
+                                                std::string whose = "");
   ~BodyFile();
   BodyFile(const BodyFile&) = delete;
   BodyFile& operator=(const BodyFile&) = delete;
 
-  // Waits for the disk. Unavailable when the budget or the disk is used up; a GiB of the disk stays
+  // Waits for the disk. Unavailable when the share or the disk is used up; a GiB of the disk stays
   // free for others.
   Status Append(std::string_view bytes);
 
@@ -35,12 +36,13 @@ class BodyFile {
   std::size_t Read(std::uint64_t at, std::span<char> into) const;
 
  private:
-  BodyFile(Descriptor file, std::shared_ptr<ByteBudget> budget)
-      : file_(std::move(file)), budget_(std::move(budget)), held_(*budget_) {}
+  BodyFile(Descriptor file, std::shared_ptr<BodyShares> shares, std::string whose)
+      : file_(std::move(file)), shares_(std::move(shares)), whose_(std::move(whose)) {}
 
   Descriptor file_;
-  const std::shared_ptr<ByteBudget> budget_;
-  ByteBudget::Hold held_;
+  const std::shared_ptr<BodyShares> shares_;
+  const std::string whose_;
+  std::uint64_t taken_ = 0;  // bytes that count against the share
   std::uint64_t bytes_ = 0;
 };
 

@@ -108,6 +108,7 @@ class EdgeConnection {
   std::size_t dropped_bytes_ = 0;
   std::uint64_t ticket_ = 0;
   Lane lane_ = Lane::kAll;     // lane of the present request
+  std::string whose_;          // whose share its large body counts against
   bool at_once_ = false;       // the present request may be answered here
   Duration answer_within_{};   // deadline of its answer
   SteadyTime body_began_{};    // when its body did

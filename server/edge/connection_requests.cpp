@@ -49,6 +49,7 @@ void EdgeConnection::Judge(HeadVerdict verdict) {
     case HeadVerdict::kAsk:
       return Submit(true);
     case HeadVerdict::kPass:
+      whose_ = std::move(verdict.whose);
       known_ = known_ || exchange_.request().caller != nullptr;
       const Progress body = exchange_.StartBody(verdict.most_body, verdict.to_file);
       if (body == Progress::kMore) {
@@ -102,7 +103,8 @@ void EdgeConnection::WritePart() {
             .body = {},
             .form = {},
             .part = exchange_.TakePart(),
-            .file = exchange_.file()};
+            .file = exchange_.file(),
+            .whose = whose_};
   if (!core_.workers.Add(task)) return Fault("busy", "too many requests wait to be answered");
   writing_part_ = true;
   Enter(ConnectionState::kBody);

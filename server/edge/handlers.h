@@ -28,6 +28,7 @@ struct HeadVerdict {
   Reply refusal = {};
   std::size_t most_body = 0;  // bytes the body may have, after it was decoded
   bool to_file = false;       // a large body goes to a file, and not to memory
+  std::string whose = {};     // and counts against the share of this sender; "": of nobody known
   Lane lane = Lane::kAll;     // where a worker answers it, or asks
   bool at_once = false;       // the edge's own thread may try to answer before a worker does
   Duration answer_within{};   // how long the answer may take; 0: as the edge's options say

@@ -34,7 +34,7 @@ Workers::Workers(std::size_t threads, std::size_t most_queued, const EdgeHandler
       stopping_(std::move(stopping)),
       done_(std::move(done)),
       body_folder_(options.body_folder),
-      body_files_(std::make_shared<ByteBudget>(options.most_body_file_bytes)),
+      body_files_(std::make_shared<BodyShares>(options.most_body_file_bytes)),
       workers_(threads) {
   QueueOf(Lane::kAll) = {.waiting = {}, .most_waiting = most_queued, .most_running = threads};
   QueueOf(Lane::kMost) = {
@@ -173,7 +173,7 @@ void Workers::Ask(Task task) const {
 
 void Workers::WritePart(Task task) const {
   Result<std::shared_ptr<BodyFile>> file =
-      task.file ? std::move(task.file) : BodyFile::Make(body_folder_, body_files_);
+      task.file ? std::move(task.file) : BodyFile::Make(body_folder_, body_files_, task.whose);
   if (file) {
     const Status written = (*file)->Append(task.part);
     if (!written) file = written.error();

@@ -33,6 +33,7 @@ struct Task {
   AnswerForm form;
   std::string part = {};                // a part of a body, for the file; "": answer
   std::shared_ptr<BodyFile> file = {};  // null: it is yet to be made
+  std::string whose = {};               // as HeadVerdict has it
 };
 
 // A task that a worker is done with. The body is given up on the way.
@@ -111,7 +112,7 @@ class Workers {
   const std::shared_ptr<const std::atomic<bool>> stopping_;
   const std::function<void(Done)> done_;
   const std::string body_folder_;
-  const std::shared_ptr<ByteBudget> body_files_;
+  const std::shared_ptr<BodyShares> body_files_;
   mutable std::mutex mutex_;  // not a Guarded, which wakes everyone: one worker is called
   std::vector<Worker> workers_;
   std::vector<Worker*> idle_;  // the one that worked last is last

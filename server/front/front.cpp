@@ -7,6 +7,7 @@
 
 #include "core/base/log.h"
 #include "core/base/peer_address.h"
+#include "server/access/senders.h"
 #include "server/edge/body_file.h"
 #include "server/front/admission.h"
 #include "server/front/credentials.h"
@@ -160,6 +161,7 @@ HeadVerdict Front::Judge(Request& head, MayWait may_wait) {
   }
   return {.most_body = match->route->most_body,
           .to_file = match->route->body_to_file,
+          .whose = match->route->body_to_file && head.caller ? MakerOf(*head.caller) : "",
           .lane = lane,
           .at_once = match->route->at_once,
           .answer_within = match->route->answer_within};

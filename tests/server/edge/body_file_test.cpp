@@ -106,8 +106,26 @@ class NowhereTest : public BodyFileTest {
   NowhereTest() : BodyFileTest({.workers = 2, .body_folder = ""}) {}
 };
 
+TEST(BodyFile, OfOneSenderLeaveRoomForOthers) {
+  const auto shares = std::make_shared<BodyShares>(1'000);
+  const auto file = [&](const std::string& whose) {
+    return *BodyFile::Make(testing::TempDir(), shares, whose);
+  };
+  const auto one = file("a"), second = file("a"), other = file("b");
+  EXPECT_TRUE(one->Append(std::string(500, 'x')).ok());
+  EXPECT_TRUE(second->Append(std::string(250, 'x')).ok());
+  EXPECT_FALSE(second->Append("x").ok()) << "three quarters are taken";
+  EXPECT_TRUE(other->Append(std::string(150, 'x')).ok());
+  EXPECT_FALSE(other->Append(std::string(100, 'x')).ok());
+  {
+    const auto third = file("b");
+    EXPECT_TRUE(third->Append(std::string(30, 'x')).ok());
+  }
+  EXPECT_TRUE(file("c")->Append(std::string(60, 'x')).ok()) << "the third one's part came back";
+}
+
 TEST(BodyFile, IsWithTheTemporaryOnesWhereItsFolderIsGone) {
-  const auto file = BodyFile::Make("/nonexistent", std::make_shared<ByteBudget>(100));
+  const auto file = BodyFile::Make("/nonexistent", std::make_shared<BodyShares>(100));
   ASSERT_TRUE(file.ok());
   EXPECT_TRUE((*file)->Append("hello").ok());
   EXPECT_FALSE((*file)->Append(std::string(100, 'x')).ok());
