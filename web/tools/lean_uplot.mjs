@@ -1,5 +1,5 @@
 // Takes out of uPlot what no chart here uses, a quarter of its size: times as dates, other scales than linear, legends, scatter plots,
-// other lines than straight ones, and what it offers to programs. Each cut must be found as often as it says, so that a new version of
+// other lines than straight ones, plots on their side, and what it offers to programs. Each cut must be found as often as it says, so that a new version of
 // uPlot in which the code looks otherwise stops the build.
 
 const kModule = /uplot[\\/]dist[\\/]uPlot\.esm\.js$/;
@@ -20,6 +20,11 @@ const kCuts = [
   ["words for numbers", /\b([as]v) \|\| num(Axis|Series)Vals?\b/g, "$1", 2],
   ["legends", /const showLegend = legend\.show;/g, "const showLegend = false;", 1],
   ["scatter plots", /\bmode == 2\b/g, "false", 16],
+  ["a series in focus", /const cursorFocus = focus\.prox >= 0;/g, "const cursorFocus = false;", 1],
+  ["series and bands that come and go", /\tself\.(addSeries|delSeries|setSeries|addBand|setBand|delBand|setLegend|posToIdx|batch) = \w+;\n/g, "", 9],
+  ["plots that lie on their side", /\bscaleX\.ori == 0/g, "true", 24],
+  ["plots that stand", /\bscaleX\.ori == 1/g, "false", 9],
+  ["a font that each axis replaces", /(const font {6}= '12px system-ui)[^']*/g, "$1", 1],
   ["the kind of a plot", /\bmode == 1\b/g, "true", 15],
 ];
 
