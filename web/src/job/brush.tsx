@@ -4,7 +4,7 @@ import { readMetrics } from "../api";
 import { instant, type TimeZone } from "../format";
 import type { Job, Metrics } from "../model";
 import { cursorMs, pinnedMs } from "./cursor";
-import { isFolded, panelsOf, rowsOf } from "./panels";
+import { isFolded, kCpuRow, kGpuRow, meanOfAll } from "./panels";
 import type { Trace } from "./traces";
 import { type Span, startMs, zoomTo } from "./view";
 
@@ -17,12 +17,13 @@ const kGrip = 8; // px around an edge that take hold of it
 /** The line of the whole job's use, kept while parts of it are on screen. */
 let remembered: { readonly job: string; readonly trace: Trace } | null = null;
 
-const useOf = (job: Job, metrics: Metrics): Trace | null => panelsOf(job, metrics, [], rowsOf(job, "overview")).find(({ id, traces }) => id !== "memory" && traces.length > 0)?.traces[0] ?? null;
+/** The use of all GPUs together; of all nodes where no GPU was measured. */
+export const useOf = (metrics: Metrics): Trace | null => meanOfAll(metrics, kGpuRow) ?? meanOfAll(metrics, kCpuRow);
 
 /** The trace of the whole job: the charts' own where they show all of it, else asked for once. */
 function useTrace(job: Job, metrics: Metrics | null, zoomed: boolean): Trace | null {
   const asked = useSignal(0);
-  const own = useMemo(() => (metrics === null || zoomed ? null : useOf(job, metrics)), [job, metrics, zoomed]);
+  const own = useMemo(() => (metrics === null || zoomed ? null : useOf(metrics)), [job, metrics, zoomed]);
   if (own !== null) remembered = { job: job.name, trace: own };
   const missing = remembered?.job !== job.name && (zoomed || metrics === null);
   useEffect(() => {
@@ -30,7 +31,7 @@ function useTrace(job: Job, metrics: Metrics | null, zoomed: boolean): Trace | n
     const stop = new AbortController();
     const metric = job.nodes.some(({ gpus }) => (gpus?.length ?? 0) > 0) ? "gpu_util_percent" : "node_cpu_percent";
     readMetrics(job.name, { metric, points: kPoints, fold: isFolded(job) ? "metric" : null }, stop.signal).then((found) => {
-      const trace = useOf(job, found);
+      const trace = useOf(found);
       if (trace !== null) remembered = { job: job.name, trace };
       asked.value += 1;
     }, () => {});

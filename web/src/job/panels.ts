@@ -75,6 +75,12 @@ export function spread(series: readonly Series[], one: string, what: "nodes" | "
   return series.map((each, tone) => line([each], nameOf(each), tone, mean));
 }
 
+/** The mean over all series of a row's first metric as one trace, whatever lines its chart has; null without samples. */
+export function meanOfAll({ series }: Metrics, { metrics: [metric = ""] }: Row): Trace | null {
+  const found = seriesOf(series, metric);
+  return found.length === 0 ? null : line(found, "", 0, mean);
+}
+
 function cpuTraces(source: Source): readonly Trace[] {
   const nodes = seriesOf(source, "node_cpu_percent");
   const cores = seriesOf(source, "cpu_util_percent");
