@@ -24,7 +24,7 @@ test("each metric of the user's own has a chart: its name, a line for each devic
   await chart("loss").locator("canvas").waitFor();
   assert.deepEqual(await section().locator("h3").allTextContents(), ["loss", "lr"]);
   assert.deepEqual(await chart("loss").locator(".legend-label").allTextContents(), ["host-1 rank0", "host-1 rank1"]);
-  assert.match(await chart("lr").locator(".summary").textContent(), /^host-1 rank0: mean (1\.99|2\.0\d), highest 2\.25 at /);
+  assert.match(await chart("lr").locator(".summary").textContent(), /^host-1 rank0: mean (1\.99|2\.0\d), highest 2\.35 at /);
   for (const [colour, line] of [["#0b5cad", "rank0"], ["#b67a20", "rank1"]]) {
     const many = await pixelsNear(page, "user\\.loss", colour);
     assert.ok(many > 100, `${line} has its line`);

@@ -61,7 +61,7 @@ test("the heat map has a row for each GPU, its scale does not stretch, and cells
   const map = page.getByRole("slider", { name: "Heat map of 8 rows" });
   await map.waitFor();
   assert.match(await page.locator(".heat-scale").textContent(), /^0 %100 %hatched: nothing measured$/);
-  assert.match(await page.locator(".heat .summary").textContent(), /^8 rows: mean 7\.8 %, lowest host-1 0 0 %, highest host-2 3 16 %\.$/);
+  assert.match(await page.locator(".heat .summary").textContent(), /^8 rows: mean 7\.8 %, lowest mean host-1 0 0 %, highest mean host-2 3 16 %\.$/);
   await map.focus();
   await page.keyboard.press("End");
   assert.match(await map.getAttribute("aria-valuetext"), /^host-1 0, 2:00: nothing measured$|^host-1 0, 1:5\d: nothing measured$/);

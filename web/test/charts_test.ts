@@ -135,10 +135,27 @@ test("the sentence has the numbers of what is shown, and names what was not meas
   const span = { fromMs: 0, toMs: 10_000 };
   assert.equal(
     summaryOf(cpu, span, "relative", 0),
-    "In use: mean 60 %, above 90 % for 33 % of the time, highest 100 % at 1 s; nothing measured for 7.00 s.",
+    "In use: mean 60 %, above 90 % for 33 % of the time, highest 101 % at 1 s; nothing measured for 7.00 s.",
   );
   assert.equal(gapsMs(cpu.traces[0]!, span), 7000);
   assert.match(summaryOf(cpu, { fromMs: 20_000, toMs: 30_000 }, "relative", 0), /no samples here/);
+});
+
+test("the highest value is the highest within a point; where only means are known, it says so", () => {
+  const span = { fromMs: 0, toMs: 10_000 };
+  const binned = (...list: Series[]) => ({ ...metrics(...list), bin_us: 2e6 });
+  const two = panel("memory", binned(series("memory_used_percent", "n1", "", [0, 2], [20, 30]), series("memory_used_percent", "n2", "", [0, 2], [50, 40])));
+  assert.match(summaryOf(two, span, "relative", 0), /^n1: mean 25 %, highest 31 % at 2 s; n2: mean 45 %, highest 51 % at 0 s/);
+  const read = (device: string) => series("disk_read_bytes_per_second", "n1", device, [0, 2], [10, 20], "bytes/s");
+  assert.match(summaryOf(panel("disk", binned(read("sda"), read("sdb"))), span, "relative", 0), /^Read: mean 30 B\/s, highest mean of 2.00 s 40 B\/s at 2 s/);
+  assert.match(summaryOf(panel("disk", binned(read("sda"))), span, "relative", 0), /highest 21 B\/s/);
+  const cores = panel("processes", binned(series("process_cpu_percent", "n1", "rank0", [0], [149])));
+  assert.match(summaryOf(cores, span, "relative", 0), /mean 1.49, highest 1.50 at/);
+  const steps = (many: number) => stepPanel({ rank: 0, node: null, series: {
+    steps_per_point: many, step: [0, many], start_us: [0, 4e6], wall_seconds: [1, 2.45], data_seconds: [0, 0], phases_seconds: {},
+  } } as unknown as RankSteps);
+  assert.match(summaryOf(steps(4), span, "relative", 0), /highest mean of 4 steps 2.45 s at 4 s/);
+  assert.match(summaryOf(steps(1), span, "relative", 0), /, highest 2.45 s at 4 s/);
 });
 
 test("a table row has the time, mean, lowest and highest; a gap is an empty cell", () => {

@@ -1,3 +1,4 @@
+import { duration } from "../format";
 import type { Job, JudgedRule, Metrics, Series } from "../model";
 import type { Tab } from "../tabs";
 import type { Stalls } from "./stalls";
@@ -23,6 +24,8 @@ export interface Panel {
   readonly sparse?: boolean;
   /** The values may have any range: the y axis follows them instead of beginning at 0. */
   readonly free?: boolean;
+  /** What each point is the mean of, such as "64 steps"; without it a point is a single value. */
+  readonly pointOf?: string | undefined;
   /** When each point of the traces ends: it is drawn as a column as wide as it lasted, never as a slope to the next. */
   readonly endsMs?: readonly number[];
   /** Stalls that a rule found, marked at the top of the chart. */
@@ -47,7 +50,9 @@ export function seriesOf(source: Source, metric: string): readonly Series[] {
 
 function line(series: readonly Series[], label: string, tone: number, how: Fold, column: "mean" | "sum" = "mean"): Trace {
   const aligned = align(series);
-  return { label, tone, timesMs: aligned.timesMs, mean: fold(aligned, column, how), low: null, high: null };
+  // The highest sum of several series is not known: their highest values need not have come at one time.
+  const peak = how === mean || (series.length === 1 && column === "mean") ? fold(aligned, "max", highest) : null;
+  return { label, tone, timesMs: aligned.timesMs, mean: fold(aligned, column, how), low: null, high: null, peak };
 }
 
 /** The mean of `series` as one trace, with the lowest and highest values of `around` as its band. */
@@ -161,6 +166,9 @@ export function customThreshold(rules: readonly JudgedRule[], metric: string): T
   return { rule: custom.rule_configuration_name, value, beyond: custom.parameters["comparison"] === "below" ? "below" : "above" };
 }
 
+/** The time of which each point is the mean, where it is longer than that of a sample. */
+export const binOf = ({ bin_us, interval_ms }: Metrics) => (bin_us > 1000 * interval_ms ? duration(bin_us / 1e6) : undefined);
+
 function thresholdOf(rules: readonly JudgedRule[], row: Row): Threshold | null {
   const [only, ...others] = row.metrics;
   if (!row.rule) return only && others.length === 0 ? customThreshold(rules, only) : null;
@@ -196,6 +204,7 @@ export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[
     note: row.note(metrics.series),
     traces: tracesOf(metrics, row),
     threshold: thresholdOf(rules, row),
+    pointOf: binOf(metrics),
     empty: emptyReason(job, metrics, row),
   }));
 }

@@ -12,6 +12,9 @@ interface Figures {
   readonly beyondShare: number;
 }
 
+/** The highest value within each point of a trace; its mean where no higher one is known. */
+const topsOf = ({ high, peak, mean }: Trace) => high ?? peak ?? mean;
+
 function figuresOf(trace: Trace, span: Span, threshold: Threshold | null): Figures | null {
   let total = 0;
   let weight = 0;
@@ -19,6 +22,7 @@ function figuresOf(trace: Trace, span: Span, threshold: Threshold | null): Figur
   let beyond = 0;
   let top = -Infinity;
   let topAtMs = 0;
+  const tops = topsOf(trace);
   trace.timesMs.forEach((ms, i) => {
     const value = trace.mean[i] ?? null;
     if (value === null || ms < span.fromMs || ms > span.toMs) return;
@@ -27,7 +31,8 @@ function figuresOf(trace: Trace, span: Span, threshold: Threshold | null): Figur
     weight += counts;
     many += 1;
     if (threshold && (threshold.beyond === "above" ? value > threshold.value : value < threshold.value)) beyond += 1;
-    if (value > top) [top, topAtMs] = [value, ms];
+    const highest = tops[i] ?? value;
+    if (highest > top) [top, topAtMs] = [highest, ms];
   });
   return weight === 0 ? null : { mean: total / weight, top, topAtMs, beyondShare: beyond / many };
 }
@@ -63,7 +68,9 @@ function clause(trace: Trace, panel: Panel, span: Span, zone: TimeZone, start: n
     const limit = metric(threshold.value, panel.unit);
     parts.push(`${threshold.beyond} ${limit} for ${percent(figures.beyondShare * 100)} of the time`);
   }
-  parts.push(`highest ${metric(figures.top, panel.unit)} at ${at}`);
+  // The mean of many values is lower than the highest of them.
+  const meanOnly = panel.pointOf !== undefined && topsOf(trace) === trace.mean;
+  parts.push(`highest ${meanOnly ? `mean of ${panel.pointOf} ` : ""}${metric(figures.top, panel.unit)} at ${at}`);
   return `${trace.label}: ${parts.join(", ")}`;
 }
 

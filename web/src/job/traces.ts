@@ -10,6 +10,8 @@ export interface Trace {
   readonly mean: Values;
   readonly low: Values | null;
   readonly high: Values | null;
+  /** The highest value within each point, where it is known and there is no band. */
+  readonly peak?: Values | null;
   readonly filled?: boolean;
   readonly striped?: boolean;
   /** The weight of each value in a mean; without weights all count the same. */

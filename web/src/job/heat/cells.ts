@@ -12,6 +12,7 @@ export interface HeatRow {
   /** The bytes of the row's cells; kNoValue where nothing was measured. */
   readonly cells: Uint8Array;
   readonly mean: number | null;
+  /** The lowest and the highest cell, each of which is a mean. */
   readonly least: number | null;
   readonly most: number | null;
 }

@@ -1,7 +1,7 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, ask } from "../../api";
-import { metric as inUnit, plural } from "../../format";
+import { duration, metric as inUnit, plural } from "../../format";
 import type { Heatmap, Job } from "../../model";
 import { poll, type Poll } from "../../poll";
 import { valueOf } from "../../query";
@@ -84,10 +84,11 @@ export function sentenceOf(rows: readonly HeatRow[], unit: string): string {
   const mean = known.reduce((sum, row) => sum + (row.mean ?? 0), 0) / known.length;
   const silent = rows.length - known.length;
   const rest = silent === 0 ? "" : `; ${plural(silent, "row")} without a value`;
-  return `${plural(rows.length, "row")}: mean ${inUnit(mean, unit)}, lowest ${least.name} ${inUnit(least.mean, unit)}, highest ${most.name} ${inUnit(most.mean, unit)}${rest}.`;
+  return `${plural(rows.length, "row")}: mean ${inUnit(mean, unit)}, lowest mean ${least.name} ${inUnit(least.mean, unit)}, highest mean ${most.name} ${inUnit(most.mean, unit)}${rest}.`;
 }
 
-function RowTable({ rows, unit }: { readonly rows: readonly HeatRow[]; readonly unit: string }) {
+function RowTable({ rows, map: { unit, bin_us } }: { readonly rows: readonly HeatRow[]; readonly map: Heatmap }) {
+  const cell = duration(bin_us / 1e6); // a cell is a mean: what was higher or lower within it is not known
   return (
     <details class="heat-table">
       <summary>The rows as a table</summary>
@@ -95,7 +96,7 @@ function RowTable({ rows, unit }: { readonly rows: readonly HeatRow[]; readonly 
         <table>
           <thead>
             <tr>
-              {["Device", "Mean", "Lowest", "Highest"].map((head) => (
+              {["Device", "Mean", `Lowest mean of ${cell}`, `Highest mean of ${cell}`].map((head) => (
                 <th key={head} scope="col">
                   {head}
                 </th>
@@ -187,7 +188,7 @@ export function Page({ view }: { readonly view: View }) {
               {sentenceOf(rows, map.unit)}
               {map.left_out > 0 ? ` ${plural(map.left_out, "row")} left out.` : ""}
             </p>
-            <RowTable rows={rows} unit={map.unit} />
+            <RowTable rows={rows} map={map} />
           </>
         ) : null}
       </div>

@@ -51,6 +51,7 @@ export function stepPanel(found: RankSteps | undefined): Panel {
     threshold: null,
     sparse: true,
     endsMs: drawn ? endsOf(drawn) : [],
+    pointOf: drawn && drawn.series.steps_per_point > 1 ? `${drawn.series.steps_per_point} steps` : undefined,
     empty: "No steps yet. Those of a PyTorch training are seen below stepscope-agent run; any other calls stepscope.step() once per step.",
   };
 }

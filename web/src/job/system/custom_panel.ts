@@ -1,5 +1,5 @@
 import type { JudgedRule, Metrics } from "../../model";
-import { customThreshold, kNoSamples, nameOf, type Panel, seriesOf, spread } from "../panels";
+import { binOf, customThreshold, kNoSamples, nameOf, type Panel, seriesOf, spread } from "../panels";
 
 /** The chart of a custom metric, whose name is "user." and a title. */
 export function customMetricPanel(metric: string, metrics: Metrics, rules: readonly JudgedRule[]): Panel {
@@ -7,6 +7,6 @@ export function customMetricPanel(metric: string, metrics: Metrics, rules: reado
   return {
     id: metric, title: metric.slice(5), note: metric, unit: "",
     traces: spread(found, found[0]?.node ? nameOf(found[0]) : "Value", "series"),
-    threshold: customThreshold(rules, metric), sparse: true, free: true, empty: kNoSamples,
+    threshold: customThreshold(rules, metric), sparse: true, free: true, pointOf: binOf(metrics), empty: kNoSamples,
   };
 }

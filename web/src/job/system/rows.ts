@@ -1,11 +1,12 @@
-import type { Job } from "../../model";
+import type { Job, Values } from "../../model";
 import { countOf, hasGpus, kCpuRow, kGpuRow, kMemoryRow, lines, perDevice, type Row, seriesOf, type Source } from "../panels";
 import { mean, sum, type Trace } from "../traces";
 
 // The charts of System: a row for each.
 
+const hundredths = (values: Values): Values => values.map((value) => (value === null ? null : value / 100));
 const inCores = (traces: readonly Trace[]): readonly Trace[] =>
-  traces.map((trace) => ({ ...trace, mean: trace.mean.map((value) => (value === null ? null : value / 100)) }));
+  traces.map((trace) => ({ ...trace, mean: hundredths(trace.mean), peak: trace.peak ? hundredths(trace.peak) : null }));
 
 const kProcesses = ["process_thread_cpu_percent", "process_thread_waiting_percent", "process_cpu_percent",
   "process_loaders_cpu_percent", "process_loaders_waiting_percent"];
