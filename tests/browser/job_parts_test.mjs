@@ -75,6 +75,15 @@ test("the heat map has a row for each GPU, its scale does not stretch, and cells
   assert.equal(service.calls(/heatmap\?metric=gpu_util_percent&columns=300&rows=2000&node=host-2/).length, 1);
 });
 
+test("a chart of one mean names the devices at its ends and leads to all of them", async () => {
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, nodes: 2, gpus: 8 })]);
+  await open();
+  const legend = page.locator(".chart", { has: page.locator("#chart-gpu") }).locator(".legend");
+  assert.match(await legend.textContent(), /^Mean of 8 GPUs mean \d+ %lowest mean host-1 0: 4\d %, highest host-\d \d: 7\d %All 8 GPUs$/);
+  await legend.getByRole("link", { name: "All 8 GPUs" }).click();
+  await page.waitForURL(/\/heatmap\?metric=gpu_util_percent&order=mean$/);
+});
+
 test("a heat map of more rows than the service sends shows one node at a time", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 64, gpus: 512 })]);
   service.change = (url, body) => (url.pathname.endsWith("/jobs/mlp-demo") ? { ...body, nodes: body.nodes.map((node) => ({ ...node, cores: 192 })) } : body);

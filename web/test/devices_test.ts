@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { useOf } from "../src/job/brush";
+import { isMapped } from "../src/job/devices";
+import { heatMetrics } from "../src/job/heat/cells";
 import { meanInSpan } from "../src/job/overview/figures";
+import { kGpuRow, kMemoryRow, panelsOf } from "../src/job/panels";
+import { endsOfRange, legendOrder, summaryOf } from "../src/job/summary";
+import { systemRows } from "../src/job/system/rows";
 import type { Job, Metrics, Series } from "../src/model";
 
 // Jobs of several GPUs or nodes: the figures and the strip are of all of them, and the one that differs is named.
@@ -33,4 +38,32 @@ test("the strip is the use of all GPUs together, and of the CPUs where there is 
   assert.deepEqual(useOf(gpus([100, 100], [null, 50]))?.mean, [100, 75]);
   assert.deepEqual(useOf(metrics(series("node_cpu_percent", "", [50, 70])))?.mean, [50, 70]);
   assert.equal(useOf(metrics()), null);
+});
+
+const chart = (found: Metrics) => panelsOf(job(found.series.length), found, [], [kGpuRow])[0] ?? assert.fail();
+
+test("one dead GPU of many is named beside their mean", () => {
+  const eight = chart(gpus(...[90, 80, 0, 99, 90, 90, 90, 90].map((mean) => [mean, mean])));
+  assert.equal(eight.traces.length, 1);
+  assert.match(summaryOf(eight, kSpan, "relative", 0), /^Mean of 8 GPUs: mean 79 %, .*; lowest mean n1 2: 0 %, highest n1 3: 99 %\.$/);
+  const folded = chart(metrics({ ...series("gpu_util_percent", "", [50]), of: 64 }));
+  assert.equal(endsOfRange(folded, kSpan), "", "the service told of none");
+  assert.equal(folded.devices?.many, 64);
+});
+
+test("the legend of a few devices begins with the worst; a GPU without samples is first", () => {
+  const three = chart(gpus([90, 90], [10, 10], [50, 50]));
+  assert.deepEqual(legendOrder(three, kSpan).map(({ label }) => label), ["n1 1", "n1 2", "n1 0"]);
+  assert.deepEqual(three.traces.map(({ label }) => label), ["n1 0", "n1 1", "n1 2"], "colours stay");
+  assert.equal(legendOrder(chart(gpus([90, 90], [10, 10], [null, null])), kSpan)[0]?.label, "n1 2");
+  const nodes = metrics(...[20, 97].map((mean, i) => ({ ...series("memory_used_percent", "", [mean]), node: `n${i}` })));
+  const memory = panelsOf(job(0), nodes, [], [kMemoryRow])[0] ?? assert.fail();
+  assert.deepEqual(legendOrder(memory, kSpan).map(({ label }) => label), ["n1", "n0"], "much memory in use is worse than little");
+});
+
+test("the devices of a chart lead to a heat map that there is", () => {
+  const mapped = heatMetrics(job(1)).map(({ metric }) => metric);
+  const rows = systemRows(job(1)).filter(({ devices }) => devices !== undefined);
+  assert.deepEqual(rows.filter(({ metrics: [metric = ""] }) => isMapped(metric)).map(({ id }) => id), ["gpu", "gpumem", "gpupower", "cpu", "memory"]);
+  for (const { metrics: [metric = ""] } of rows) assert.ok(!isMapped(metric) || mapped.includes(metric), metric);
 });

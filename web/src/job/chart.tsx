@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { instant, metric, plural, type TimeZone } from "../format";
+import { instant, plural, type TimeZone } from "../format";
 import { kPalettes } from "../palette";
 import { valueOf } from "../query";
 import { search } from "../router";
@@ -10,10 +10,10 @@ import { endsByStart } from "./columns";
 import { cursorMs, pin, pinnedMs } from "./cursor";
 import { tabLink } from "./head";
 import { tables } from "./lazy_parts";
+import { Legend, valueAt } from "./legend";
 import type { Panel } from "./panels";
 import { type Actions, columnsOf, kHeight, optionsOf } from "./plot";
-import { meanOf, summaryOf } from "./summary";
-import type { Trace } from "./traces";
+import { summaryOf } from "./summary";
 import type { Span } from "./view";
 
 export interface ChartProps {
@@ -108,31 +108,6 @@ function walk(u: uPlot, index: number | null, by: number, span: Span): void {
   if (ms !== undefined) moveCursor(u, u.valToPos(ms, "x"));
 }
 
-function valueAt(trace: Trace, ms: number | undefined, unit: string): string {
-  const row = ms === undefined ? -1 : trace.timesMs.indexOf(ms);
-  if (row < 0) return "";
-  const value = trace.mean[row] ?? null;
-  if (value === null) return "no sample";
-  const band = trace.low && trace.high ? ` (${metric(trace.low[row], unit)} to ${metric(trace.high[row], unit)})` : "";
-  return metric(value, unit) + band;
-}
-
-function Legend({ panel, span, ms }: { panel: Panel; span: Span; ms: number | undefined }) {
-  return (
-    <ul class="legend">
-      {panel.traces.map((trace) => (
-        <li key={trace.label}>
-          <span class={`swatch swatch-${trace.tone}${panel.stacks ? " swatch-area" : ""}${trace.striped ? " swatch-striped" : ""}`} aria-hidden="true" />
-          <span class="legend-label">{trace.label}</span>{" "}
-          <span class="legend-value">
-            {(ms === undefined ? null : valueAt(trace, ms, panel.unit)) || `${panel.stacks ? "" : "mean "}${metric(meanOf(trace, span), panel.unit)}`}
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 function words(panel: Panel, ms: number | undefined, props: ChartProps): string {
   if (ms === undefined) return "no moment chosen; left and right arrow walk along the chart";
   const values = panel.traces.map((trace) => `${trace.label} ${valueAt(trace, ms, panel.unit) || "no value"}`);
@@ -165,7 +140,7 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
   };
   return (
     <>
-      <Legend panel={panel} span={span} ms={ms} />
+      <Legend panel={panel} span={span} ms={ms} job={props.job} />
       <div
         ref={placed}
         class="plot"

@@ -60,6 +60,11 @@ export function tabLink(name: string, tab: Tab, show: string | null = null): str
   return tabPath(name, tab) + withKeys(search.value, { show, h: null, dev: null, metric: null, node: null, order: null });
 }
 
+/** The link to the heat map of a metric with its lowest row first. */
+export function mapLink(name: string, metric: string): string {
+  return tabPath(name, "heatmap") + withKeys(search.value, { show: null, h: null, dev: null, node: null, metric, order: "mean" });
+}
+
 export function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {
   return (
     <nav class="tabs" aria-label="Parts of the job">

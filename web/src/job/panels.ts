@@ -1,6 +1,7 @@
 import { duration } from "../format";
 import type { Job, JudgedRule, Metrics, Series } from "../model";
 import type { Tab } from "../tabs";
+import { type Devices, nameOf } from "./devices";
 import type { Stalls } from "./stalls";
 import { align, type Fold, fold, highest, lowest, mean, sum, type Trace } from "./traces";
 
@@ -30,6 +31,8 @@ export interface Panel {
   readonly endsMs?: readonly number[];
   /** Stalls that a rule found, marked at the top of the chart. */
   readonly stalls?: Stalls | null;
+  /** The devices that the traces are of, where there are several of one kind. */
+  readonly devices?: Devices | null;
   /** The traces are stacked, each on top of the traces before it. */
   readonly stacks?: boolean;
 }
@@ -69,7 +72,6 @@ function banded(series: readonly Series[], around: readonly Series[], label: str
 
 /** The number of measured series, also when the service folded them. */
 export const countOf = (series: readonly Series[]) => series.reduce((total, { of: many }) => total + (many ?? 1), 0);
-export const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
 
 /** The traces of a metric. One series has a line with its band, a few have a line each, many have one mean with one band. */
 export function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs" | "ranks" | "series"): readonly Trace[] {
@@ -109,6 +111,8 @@ export interface Row {
   readonly metrics: readonly string[];
   readonly traces: (source: Source) => readonly Trace[];
   readonly note: (source: Source) => string;
+  /** The devices that the first metric is of. */
+  readonly devices?: string;
   readonly rule?: readonly [rule: string, parameter: string, beyond: "above" | "below"];
   readonly gpu?: boolean;
   /** Not every node or GPU has these metrics: without samples there is no chart. */
@@ -118,7 +122,7 @@ export interface Row {
 /** A chart of one metric with a line for each node, GPU or rank. */
 export function perDevice(id: string, title: string, unit: string, metric: string, one: string, note: string, more: Partial<Row> = { gpu: true }): Row {
   const what = more.gpu ? "GPUs" : /^(process|rank)_/.test(metric) ? "ranks" : "nodes";
-  return { id, title, unit, metrics: [metric], traces: (source) => spread(seriesOf(source, metric), one, what), note: () => note, ...more };
+  return { id, title, unit, metrics: [metric], traces: (source) => spread(seriesOf(source, metric), one, what), note: () => note, devices: what, ...more };
 }
 
 function cpuNote(source: Source): string {
@@ -132,7 +136,7 @@ export const kGpuRow = perDevice("gpu", "GPU utilisation", "%", "gpu_util_percen
   { gpu: true, rule: ["LowGPUUtilization", "threshold_p95", "below"] });
 export const kCpuRow: Row = {
   id: "cpu", title: "CPU", unit: "%", metrics: ["node_cpu_percent", "node_iowait_percent"],
-  traces: cpuTraces, note: cpuNote, rule: ["CPUBottleneck", "cpu_threshold", "above"],
+  traces: cpuTraces, note: cpuNote, devices: "nodes", rule: ["CPUBottleneck", "cpu_threshold", "above"],
 };
 export const kMemoryRow = perDevice("memory", "Memory", "%", "memory_used_percent", "In use", "of the node’s memory", {});
 
@@ -168,6 +172,14 @@ export function customThreshold(rules: readonly JudgedRule[], metric: string): T
 
 /** The time of which each point is the mean, where it is longer than that of a sample. */
 export const binOf = ({ bin_us, interval_ms }: Metrics) => (bin_us > 1000 * interval_ms ? duration(bin_us / 1e6) : undefined);
+
+/** Low is bad for a GPU, which should work, and high for anything else. */
+function devicesOf(metrics: Metrics, { devices: what, metrics: [metric = ""], gpu }: Row): Devices | null {
+  const series = seriesOf(metrics.series, metric);
+  const many = countOf(series);
+  if (what === undefined || many < 2) return null;
+  return { metric, what, many, worst: gpu ? "lowest" : "highest", series: series.length === many ? series : [] };
+}
 
 function thresholdOf(rules: readonly JudgedRule[], row: Row): Threshold | null {
   const [only, ...others] = row.metrics;
@@ -205,6 +217,7 @@ export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[
     traces: tracesOf(metrics, row),
     threshold: thresholdOf(rules, row),
     pointOf: binOf(metrics),
+    devices: devicesOf(metrics, row),
     empty: emptyReason(job, metrics, row),
   }));
 }

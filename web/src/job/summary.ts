@@ -1,9 +1,12 @@
 import { duration, instant, metric, percent, type TimeZone } from "../format";
+import { type Devices, nameOf } from "./devices";
 import type { Panel, Threshold } from "./panels";
 import type { Trace } from "./traces";
 import type { Span } from "./view";
 
 // A sentence with numbers for each chart: it is the caption, and screen readers read it in place of the canvas.
+
+type Measured = Pick<Trace, "timesMs" | "mean"> & Partial<Trace>;
 
 interface Figures {
   readonly mean: number;
@@ -13,9 +16,9 @@ interface Figures {
 }
 
 /** The highest value within each point of a trace; its mean where no higher one is known. */
-const topsOf = ({ high, peak, mean }: Trace) => high ?? peak ?? mean;
+const topsOf = ({ high, peak, mean }: Measured) => high ?? peak ?? mean;
 
-function figuresOf(trace: Trace, span: Span, threshold: Threshold | null): Figures | null {
+function figuresOf(trace: Measured, span: Span, threshold: Threshold | null): Figures | null {
   let total = 0;
   let weight = 0;
   let many = 0;
@@ -37,7 +40,7 @@ function figuresOf(trace: Trace, span: Span, threshold: Threshold | null): Figur
   return weight === 0 ? null : { mean: total / weight, top, topAtMs, beyondShare: beyond / many };
 }
 
-export function meanOf(trace: Trace, span: Span): number | null {
+export function meanOf(trace: Measured, span: Span): number | null {
   return figuresOf(trace, span, null)?.mean ?? null;
 }
 
@@ -74,6 +77,38 @@ function clause(trace: Trace, panel: Panel, span: Span, zone: TimeZone, start: n
   return `${trace.label}: ${parts.join(", ")}`;
 }
 
+interface Device {
+  readonly name: string;
+  readonly mean: number;
+}
+
+/** The devices with samples in the span, the worst first. */
+function worstFirst({ series, worst }: Devices, span: Span): readonly Device[] {
+  const known = series.flatMap((each) => {
+    const mean = meanOf({ timesMs: each.times_us.map((us) => us / 1000), mean: each.mean }, span);
+    return mean === null ? [] : [{ name: nameOf(each), mean }];
+  });
+  return known.sort((a, b) => (worst === "lowest" ? a.mean - b.mean : b.mean - a.mean));
+}
+
+/** The lines in the order of the legend: those of devices worst first, so that a dead one is seen; others as they are drawn. */
+export function legendOrder({ traces, devices }: Panel, span: Span): readonly Trace[] {
+  if (!devices || traces.length < 2) return traces;
+  const turn = devices.worst === "lowest" ? 1 : -1;
+  const key = (trace: Trace) => turn * (meanOf(trace, span) ?? -turn * Infinity);
+  return [...traces].sort((a, b) => key(a) - key(b) || 0);
+}
+
+/** The worst and the best device behind a mean of many; nothing where each has a line or the service told of none. */
+export function endsOfRange({ devices, traces, unit }: Panel, span: Span): string {
+  if (!devices || traces.length !== 1) return "";
+  const all = worstFirst(devices, span);
+  const [worst, best] = [all[0], all[all.length - 1]];
+  if (!worst || !best) return "";
+  const words = ({ name, mean }: Device) => `${name}: ${metric(mean, unit)}`;
+  return devices.worst === "lowest" ? `lowest mean ${words(worst)}, highest ${words(best)}` : `highest mean ${words(worst)}, lowest ${words(best)}`;
+}
+
 /** A sentence about the three largest layers of a stacked chart; the legend has them all. */
 function layersOf({ traces, unit }: Panel, span: Span): string {
   const means = traces.map((trace) => [trace.label, meanOf(trace, span)] as const).filter(([, mean]) => mean !== null);
@@ -87,6 +122,8 @@ export function summaryOf(panel: Panel, span: Span, zone: TimeZone, start: numbe
   if (!first) return panel.empty;
   if (panel.stacks) return layersOf(panel, span);
   const clauses = panel.traces.map((trace) => clause(trace, panel, span, zone, start));
+  const range = endsOfRange(panel, span);
+  if (range !== "") clauses.push(range);
   const gaps = panel.sparse ? 0 : gapsMs(first, span);
   if (gaps > 0) clauses.push(`nothing measured for ${duration(gaps / 1000)}`);
   return `${clauses.join("; ")}.`;

@@ -1,5 +1,6 @@
 import type { JudgedRule, Metrics } from "../../model";
-import { binOf, customThreshold, kNoSamples, nameOf, type Panel, seriesOf, spread } from "../panels";
+import { nameOf } from "../devices";
+import { binOf, customThreshold, kNoSamples, type Panel, seriesOf, spread } from "../panels";
 
 /** The chart of a custom metric, whose name is "user." and a title. */
 export function customMetricPanel(metric: string, metrics: Metrics, rules: readonly JudgedRule[]): Panel {

@@ -1,0 +1,47 @@
+import { useMemo } from "preact/hooks";
+import { metric } from "../format";
+import { isMapped } from "./devices";
+import { mapLink } from "./head";
+import type { Panel } from "./panels";
+import { endsOfRange, legendOrder, meanOf } from "./summary";
+import type { Trace } from "./traces";
+import type { Span } from "./view";
+
+// What the lines of a chart are: their values at the chosen moment, else their means, and the way to each device behind them.
+
+export function valueAt(trace: Trace, ms: number | undefined, unit: string): string {
+  const row = ms === undefined ? -1 : trace.timesMs.indexOf(ms);
+  if (row < 0) return "";
+  const value = trace.mean[row] ?? null;
+  if (value === null) return "no sample";
+  const band = trace.low && trace.high ? ` (${metric(trace.low[row], unit)} to ${metric(trace.high[row], unit)})` : "";
+  return metric(value, unit) + band;
+}
+
+interface LegendProps {
+  readonly panel: Panel;
+  readonly span: Span;
+  readonly ms: number | undefined;
+  readonly job: string;
+}
+
+export function Legend({ panel, span, ms, job }: LegendProps) {
+  const { devices, unit, stacks } = panel;
+  const traces = useMemo(() => legendOrder(panel, span), [panel, span.fromMs, span.toMs]);
+  const range = useMemo(() => endsOfRange(panel, span), [panel, span.fromMs, span.toMs]);
+  return (
+    <ul class="legend">
+      {traces.map((trace) => (
+        <li key={trace.label}>
+          <span class={`swatch swatch-${trace.tone}${stacks ? " swatch-area" : ""}${trace.striped ? " swatch-striped" : ""}`} aria-hidden="true" />
+          <span class="legend-label">{trace.label}</span>{" "}
+          <span class="legend-value">
+            {(ms === undefined ? null : valueAt(trace, ms, unit)) || `${stacks ? "" : "mean "}${metric(meanOf(trace, span), unit)}`}
+          </span>
+        </li>
+      ))}
+      {range === "" ? null : <li class="legend-value">{range}</li>}
+      {devices && isMapped(devices.metric) ? <li><a href={mapLink(job, devices.metric)}>{`All ${devices.many} ${devices.what}`}</a></li> : null}
+    </ul>
+  );
+}
