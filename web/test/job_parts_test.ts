@@ -57,6 +57,8 @@ test("a step is drawn as wide as it lasted; a short pause belongs to it, a long 
   assert.deepEqual(endsOf(rank([0, 10e6], [1, 1], 5)), [10_000, 15_000], "a point of several steps reaches to the next");
   assert.deepEqual(endsOf(rank([0, 1e6], [3, 1])), [1000, 2000], "never over the next step");
   assert.deepEqual(endsOf(rank([], [])), []);
+  const points = [0, 6e6, 12e6, 78e6, 84e6]; // 5 steps of 1 s each and 1 s between points; a restart after the third
+  assert.deepEqual(endsOf(rank(points, [1, 1, 1, 1, 1], 5)), [6000, 12_000, 17_000, 84_000, 89_000]);
 });
 
 test("marks of equal values share a label, and labels that would touch go below each other", () => {

@@ -15,15 +15,27 @@ function stepNote(found: RankSteps): string {
   return `rank ${rank}${node === null ? "" : ` on ${node}`}${many > 1 ? `, mean of ${many} steps a point` : ""}${unseen}`;
 }
 
-/** When each point ends, in ms: a step is as wide as it lasted; several steps of a point reach to the next one. */
+/** The pause after each point that is common between steps of this rank, in ms. */
+function usualPauseMs(pausesMs: readonly number[]): number {
+  const sorted = [...pausesMs].sort((a, b) => a - b);
+  return Math.max(0, sorted[Math.floor((sorted.length - 1) / 2)] ?? 0);
+}
+
+/**
+ * When each point ends, in ms: a step is as wide as it lasted. Several steps of a point reach to the next one with the short pauses
+ * between them, but not over a pause that is clearly longer, such as that of a restart.
+ */
 export function endsOf({ series }: RankSteps): readonly number[] {
   const { start_us, wall_seconds, steps_per_point: many } = series;
-  return start_us.map((us, i) => {
-    const lastedMs = 1000 * (wall_seconds[i] ?? 0) * many;
+  const lastedMs = start_us.map((_, i) => 1000 * (wall_seconds[i] ?? 0) * many);
+  const ownEnd = (i: number) => (start_us[i] ?? 0) / 1000 + (lastedMs[i] ?? 0);
+  const pauseMs = (i: number) => (start_us[i + 1] ?? Infinity) / 1000 - ownEnd(i);
+  const usual = many > 1 ? usualPauseMs(start_us.slice(1).map((_, i) => pauseMs(i))) : 0;
+  return start_us.map((_, i) => {
     const next = start_us[i + 1];
-    const end = us / 1000 + lastedMs;
-    if (next === undefined) return end;
-    return many > 1 || next / 1000 - end < lastedMs / 10 ? next / 1000 : Math.min(end, next / 1000);
+    if (next === undefined) return ownEnd(i);
+    const short = Math.max(3 * usual, (lastedMs[i] ?? 0) / 10);
+    return pauseMs(i) < short ? next / 1000 : ownEnd(i);
   });
 }
 
