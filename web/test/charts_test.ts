@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { silhouette } from "../src/job/brush";
 import { columnsOf } from "../src/job/plot";
 import { metricsOf as metricsOfRows, panelsOf as panelsOfRows } from "../src/job/panels";
 import { systemRows } from "../src/job/system/rows";
@@ -8,7 +9,7 @@ import { isAsync, phasePanel, rankShown, stepPanel } from "../src/job/steps/step
 import { gapsMs, summaryOf } from "../src/job/summary";
 import { append } from "../src/job/traces";
 import { csvOf } from "../src/job/chart_table";
-import { removedUntilUs, wholeOf, zoomOf } from "../src/job/view";
+import { dueOf, removedUntilUs, wholeOf, zoomOf } from "../src/job/view";
 import type { Job, JudgedRule, Metrics, RankSteps, Series, Steps } from "../src/model";
 
 const series = (metric: string, node: string, device: string, times: number[], mean: (number | null)[], unit = "%"): Series => ({
@@ -156,6 +157,24 @@ test("the highest value is the highest within a point; where only means are know
   } } as unknown as RankSteps);
   assert.match(summaryOf(steps(4), span, "relative", 0), /highest mean of 4 steps 2.45 s at 4 s/);
   assert.match(summaryOf(steps(1), span, "relative", 0), /, highest 2.45 s at 4 s/);
+});
+
+test("nothing measured at the end is a gap, but what is on its way is none", () => {
+  const [memory] = panel("memory", metrics(series("memory_used_percent", "n1", "", [0, 1, 2, 3], [20, 20, 20, 20]))).traces;
+  assert.ok(memory);
+  assert.equal(gapsMs(memory, { fromMs: 0, toMs: 63_000 }), 60_000);
+  assert.equal(gapsMs(memory, { fromMs: 33_000, toMs: 43_000 }), 10_000, "a view without a sample");
+  assert.equal(gapsMs(memory, { fromMs: 0, toMs: 7000 }), 0);
+  assert.equal(gapsMs(memory, { fromMs: 0, toMs: 63_000, dueMs: 5000 }), 0);
+  assert.match(silhouette(memory, { fromMs: 0, toMs: 100_000 }), /M30\.0 100V80\.0H40\.0V100$/);
+  assert.match(silhouette(memory, { fromMs: 0, toMs: 5000 }), /H1000\.0V100$/);
+});
+
+test("samples of a running job are due up to a little before its newest, of an ended one to its end", () => {
+  const found = { ...metrics(), to_us: 100e6 };
+  const whole = { fromMs: 0, toMs: 120_000 };
+  assert.equal(dueOf(job(), found, whole), 85_000);
+  assert.equal(dueOf({ ...job(), status: "Completed" } as Job, found, whole), 120_000);
 });
 
 test("a table row has the time, mean, lowest and highest; a gap is an empty cell", () => {

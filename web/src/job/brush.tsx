@@ -5,6 +5,7 @@ import { instant, type TimeZone } from "../format";
 import type { Job, Metrics } from "../model";
 import { cursorMs, pinnedMs } from "./cursor";
 import { isFolded, kCpuRow, kGpuRow, meanOfAll } from "./panels";
+import { lastEndMs } from "./summary";
 import type { Trace } from "./traces";
 import { type Span, startMs, zoomTo } from "./view";
 
@@ -41,14 +42,16 @@ function useTrace(job: Job, metrics: Metrics | null, zoomed: boolean): Trace | n
   return remembered?.job === job.name ? remembered.trace : null;
 }
 
-/** The silhouette in a box of 1000 by 100; a gap is a gap. */
+/** The silhouette in a box of 1000 by 100; a gap is a gap, also at the end. */
 export function silhouette({ timesMs, mean }: Pick<Trace, "timesMs" | "mean">, { fromMs, toMs }: Span): string {
   const x = (ms: number) => Math.max(0, Math.min(1000, (1000 * (ms - fromMs)) / (toMs - fromMs)));
+  const lastMs = timesMs[timesMs.length - 1] ?? toMs;
+  const endMs = lastEndMs(timesMs, lastMs, toMs);
   return timesMs.map((ms, i) => {
     const value = mean[i] ?? null;
     if (value === null) return "";
     const y = (100 - Math.min(100, Math.max(0, value))).toFixed(1);
-    return `M${x(ms).toFixed(1)} 100V${y}H${x(timesMs[i + 1] ?? toMs).toFixed(1)}V100`;
+    return `M${x(ms).toFixed(1)} 100V${y}H${x(timesMs[i + 1] ?? endMs).toFixed(1)}V100`;
   }).join("");
 }
 

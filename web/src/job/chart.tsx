@@ -13,12 +13,12 @@ import { tables } from "./lazy_parts";
 import { Legend, valueAt } from "./legend";
 import type { Panel } from "./panels";
 import { type Actions, columnsOf, kHeight, optionsOf } from "./plot";
-import { summaryOf } from "./summary";
-import type { Span } from "./view";
+import { gapsOf, summaryOf } from "./summary";
+import type { DueSpan, Span } from "./view";
 
 export interface ChartProps {
   readonly panel: Panel;
-  readonly span: Span;
+  readonly span: DueSpan;
   readonly startMs: number;
   readonly zone: TimeZone;
   readonly sync: string;
@@ -63,6 +63,10 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
       moved,
       ends: () => ends.current,
       stalls: () => latest.current.panel.stalls,
+      gaps: () => {
+        const { panel: { sparse, traces: [first] }, span: { toMs, dueMs = toMs } } = latest.current;
+        return first && !sparse ? gapsOf(first, dueMs) : [];
+      },
       pinned: () => pinnedMs(startMs),
     };
     const context = { palette: kPalettes[theme.peek()], zone, startMs };

@@ -21,6 +21,8 @@ export interface Actions {
   /** When the points of the panel end, by their begin. */
   readonly ends: () => ReadonlyMap<number, number>;
   readonly stalls: () => Panel["stalls"];
+  /** The stretches in which nothing was measured. */
+  readonly gaps: () => readonly (readonly [number, number])[];
   /** The pinned moment. */
   readonly pinned: () => number | null;
 }
@@ -156,26 +158,18 @@ function drawThreshold(u: uPlot, { rule, value, beyond }: Threshold, unit: strin
   ctx.restore();
 }
 
-/** Light hatching where the first trace has no value between two that it has. */
-function drawGaps(u: uPlot, trace: Trace | undefined, colour: string): void {
-  if (!trace) return;
+/** Light hatching where nothing was measured. */
+function drawGaps(u: uPlot, gaps: readonly (readonly [number, number])[], colour: string): void {
+  if (gaps.length === 0) return;
   const { ctx } = u;
   const { left, top, width, height } = u.bbox;
-  let last: number | null = null;
-  let open = false;
   ctx.save();
   ctx.beginPath();
-  trace.timesMs.forEach((ms, i) => {
-    if ((trace.mean[i] ?? null) === null) open = true;
-    else {
-      if (open && last !== null) {
-        const from = Math.max(left, u.valToPos(last, "x", true));
-        const to = Math.min(left + width, u.valToPos(ms, "x", true));
-        if (to > from) ctx.rect(from, top, to - from, height);
-      }
-      [open, last] = [false, ms];
-    }
-  });
+  for (const [fromMs, toMs] of gaps) {
+    const from = Math.max(left, u.valToPos(fromMs, "x", true));
+    const to = Math.min(left + width, u.valToPos(toMs, "x", true));
+    if (to > from) ctx.rect(from, top, to - from, height);
+  }
   ctx.clip();
   ctx.strokeStyle = colour;
   ctx.lineWidth = devicePixelRatio;
@@ -261,7 +255,7 @@ export function optionsOf(panel: Panel, context: DrawContext, width: number, syn
       bind: { dblclick: () => () => (act.reset(), null) },
     },
     hooks: {
-      drawClear: [(u) => drawGaps(u, panel.sparse ? undefined : panel.traces[0], context.palette.line)],
+      drawClear: [(u) => drawGaps(u, act.gaps(), context.palette.line)],
       draw: [
         (u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, context.palette),
         (u) => drawStalls(u, act.stalls() ?? kNoStalls, context.palette.threshold),

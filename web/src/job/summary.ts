@@ -2,7 +2,7 @@ import { duration, instant, metric, percent, type TimeZone } from "../format";
 import { type Devices, nameOf } from "./devices";
 import type { Panel, Threshold } from "./panels";
 import type { Trace } from "./traces";
-import type { Span } from "./view";
+import type { DueSpan, Span } from "./view";
 
 // A sentence with numbers for each chart: it is the caption, and screen readers read it in place of the canvas.
 
@@ -44,21 +44,39 @@ export function meanOf(trace: Measured, span: Span): number | null {
   return figuresOf(trace, span, null)?.mean ?? null;
 }
 
-/** The time in which nothing was measured inside the span, between its first and last sample. */
-export function gapsMs(trace: Trace, span: Span): number {
-  let gaps = 0;
+/** The least time between two points of a trace; the points of one answer lie on one grid. */
+function gridMs(timesMs: readonly number[]): number {
+  return timesMs.reduce((least, ms, i) => (i === 0 ? least : Math.min(least, ms - (timesMs[i - 1] ?? 0))), Infinity);
+}
+
+const kOnTheWayMs = 5000; // samples of the end may be missing for so long
+
+/** Until when the last sample of a trace counts: until `dueMs`, unless several more should have come since. */
+export function lastEndMs(timesMs: readonly number[], lastMs: number, dueMs: number): number {
+  const grid = gridMs(timesMs);
+  return dueMs - lastMs > Math.max(3 * grid, kOnTheWayMs) ? lastMs + grid : dueMs;
+}
+
+/** The stretches in which nothing was measured, after the first sample and until `dueMs`, when samples should have come. */
+export function gapsOf({ timesMs, mean }: Pick<Trace, "timesMs" | "mean">, dueMs: number): readonly (readonly [number, number])[] {
+  const gaps: [number, number][] = [];
   let last: number | null = null;
   let open = false;
-  trace.timesMs.forEach((ms, i) => {
-    if (ms < span.fromMs || ms > span.toMs) return;
-    if ((trace.mean[i] ?? null) === null) {
+  timesMs.forEach((ms, i) => {
+    if ((mean[i] ?? null) === null) {
       open = true;
       return;
     }
-    if (open && last !== null) gaps += ms - last;
+    if (open && last !== null) gaps.push([last, ms]);
     [open, last] = [false, ms];
   });
+  if (last !== null && lastEndMs(timesMs, last, dueMs) < dueMs) gaps.push([last, dueMs]);
   return gaps;
+}
+
+/** The time inside the span in which nothing was measured. */
+export function gapsMs(trace: Trace, { fromMs, toMs, dueMs = toMs }: DueSpan): number {
+  return gapsOf(trace, Math.min(dueMs, toMs)).reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, toMs) - Math.max(from, fromMs)), 0);
 }
 
 function clause(trace: Trace, panel: Panel, span: Span, zone: TimeZone, start: number): string {
@@ -117,7 +135,7 @@ function layersOf({ traces, unit }: Panel, span: Span): string {
   return `Most of the time: ${words.join(", ")}.`;
 }
 
-export function summaryOf(panel: Panel, span: Span, zone: TimeZone, start: number): string {
+export function summaryOf(panel: Panel, span: DueSpan, zone: TimeZone, start: number): string {
   const [first] = panel.traces;
   if (!first) return panel.empty;
   if (panel.stacks) return layersOf(panel, span);

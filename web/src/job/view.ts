@@ -10,6 +10,11 @@ export interface Span {
   readonly toMs: number;
 }
 
+/** A span, and until when samples should have come: the newest of a running job are on their way. */
+export interface DueSpan extends Span {
+  readonly dueMs?: number;
+}
+
 const kLeastMs = 1000;
 
 export function startMs(job: Job): number {
@@ -45,6 +50,13 @@ export function wholeOf(job: Job, metrics: Metrics | null, steps: Steps | null):
   const seen = job.ended_us === null ? job.nodes.map(({ last_seen_us }) => (last_seen_us ?? 0) / 1000) : [];
   const toMs = Math.max(fromMs + 10 * kLeastMs, (job.ended_us ?? 0) / 1000, ...ends, ...starts, ...seen);
   return { fromMs, toMs };
+}
+
+const kOnTheWayMs = 15_000;
+
+/** Until when samples should have come: to the end of a job that has ended, else nearly as far as the answer goes. */
+export function dueOf(job: Job, metrics: Metrics | null, whole: Span): number {
+  return isRunning(job) ? (metrics?.to_us ?? 0) / 1000 - kOnTheWayMs : whole.toMs;
 }
 
 export function shownOf(query: string, job: Job, whole: Span): Span {
