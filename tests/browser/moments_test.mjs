@@ -72,6 +72,21 @@ test("a click on a chart pins its moment: all charts and the strip show it, the 
   await page.waitForFunction(() => !location.search.includes("at="));
 });
 
+test("a double click shows the whole job again, and the pin is what it was before", async () => {
+  for (const at of ["", "&at=200000"]) {
+    await open(`/system?from=100000&to=400000${at}`);
+    const plot = page.locator(".chart:has(#chart-cpu) .plot");
+    await plot.waitFor();
+    await plot.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = await plot.boundingBox();
+    await page.mouse.dblclick(x + width / 2, y + height / 3);
+    await page.waitForFunction(() => !location.search.includes("from="));
+    assert.equal(new URL(page.url()).search, at.replace("&", "?"));
+    await page.goBack();
+    assert.equal(new URL(page.url()).search, `?from=100000&to=400000${at}`, "Back undoes the zoom alone");
+  }
+});
+
 test("the pointer on a chart is shown on the strip", async () => {
   await open("/system");
   const plot = page.locator(".plot").first();

@@ -43,6 +43,7 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
     if (box) width.current = box.clientWidth;
   }, []);
   const plot = useRef<uPlot | null>(null);
+  const before = useRef<number | null>(null); // the pin before the click that may be the first of two
   const latest = useRef(props);
   latest.current = props;
   const shape = shapeOf(props);
@@ -59,7 +60,10 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
     const { panel, zone, startMs, sync } = latest.current;
     const act: Actions = {
       zoom: (fromMs, toMs) => latest.current.zoom({ fromMs, toMs }),
-      reset: () => latest.current.reset(),
+      reset: () => {
+        pin(before.current, latest.current.startMs);
+        latest.current.reset();
+      },
       moved,
       ends: () => ends.current,
       stalls: () => latest.current.panel.stalls,
@@ -91,7 +95,7 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
     plot.current?.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     queueMicrotask(() => performance.mark("chart"));
   }, [data, min, max, shape, stalls, pinned]);
-  return { placed, plot, data, pinned };
+  return { placed, plot, data, pinned, before };
 }
 
 /** Moves the cursor of this chart and of all that share it. The third argument is not in uPlot's types. */
@@ -121,7 +125,7 @@ function words(panel: Panel, ms: number | undefined, props: ChartProps): string 
 function Canvas(props: ChartProps & { readonly titleId: string; readonly summaryId: string }) {
   const { panel, span } = props;
   const index = useSignal<number | null>(null);
-  const { placed, plot, data, pinned } = usePlot(props, (to) => {
+  const { placed, plot, data, pinned, before } = usePlot(props, (to) => {
     index.value = to;
     cursorMs.value = (to === null ? null : plot.current?.data[0][to]) ?? null;
   });
@@ -142,6 +146,11 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
     else return;
     event.preventDefault();
   };
+  const onClick = ({ detail }: MouseEvent) => {
+    if (detail > 1) return; // a double click shows the whole job and pins nothing
+    before.current = pinned;
+    if (index.value !== null && ms !== undefined) pin(ms, props.startMs);
+  };
   return (
     <>
       <Legend panel={panel} span={span} ms={ms} job={props.job} />
@@ -157,7 +166,7 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
         aria-valuenow={ms === undefined ? 0 : Math.round((ms - span.fromMs) / 1000)}
         aria-valuetext={words(panel, ms, props)}
         onKeyDown={onKeyDown}
-        onClick={() => index.value !== null && ms !== undefined && pin(ms, props.startMs)}
+        onClick={onClick}
       />
     </>
   );
