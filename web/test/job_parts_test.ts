@@ -4,9 +4,10 @@ import { forcedNode, heatMetrics, kNoValue, rowsOf, valueOfByte } from "../src/j
 import { hex, viridis } from "../src/job/heat/viridis";
 import { coresOf, memoryOf } from "../src/job/overview/node_limits";
 import { placed } from "../src/job/steps/bars";
-import { stallsOf } from "../src/job/stalls";
+import { stallsIn, stallsOf } from "../src/job/stalls";
 import { withSingleSteps } from "../src/job/steps/single_steps";
 import { endsOf } from "../src/job/steps/step_panels";
+import { spanWords } from "../src/job/view";
 import type { Heatmap, Job, JobNode, RankSteps, StepRows } from "../src/model";
 
 const map = (cells: readonly number[], rows: readonly string[], more: Partial<Heatmap> = {}): Heatmap => ({
@@ -89,6 +90,18 @@ test("slow places are marked where a rule found that they are an issue, and only
   assert.equal(stallsOf(judged("LowGPUUtilization", "IssuesFound"), curve), null);
   assert.equal(stallsOf(judged("StepOutlier", "IssuesFound"), undefined), null);
   assert.deepEqual(stallsOf(judged("StepOutlier", "IssuesFound"), rank([], []))?.timesMs, []);
+});
+
+test("of the slow places only those on screen are counted", () => {
+  const stalls = { timesMs: [1000, 2000, 3000], rule: "PeriodicStall", sentence: "" };
+  assert.deepEqual([[0, 9000], [1500, 2000], [3001, 9000]].map(([fromMs = 0, toMs = 0]) => stallsIn(stalls, { fromMs, toMs })), [3, 1, 0]);
+  assert.equal(stallsIn(null, { fromMs: 0, toMs: 9 }), 0);
+});
+
+test("the ends of a short span have the decimals that tell them apart", () => {
+  const words = (fromMs: number, toMs: number) => spanWords({ fromMs, toMs }, 0, "relative");
+  assert.deepEqual([words(20_100, 40_200), words(1000, 3400), words(1000, 1250)], ["20 s to 40 s", "1.0 s to 3.4 s", "1.00 s to 1.25 s"]);
+  assert.equal(spanWords({ fromMs: 1000, toMs: 1250 }, 0, "utc"), "00:00:01.00 to 00:00:01.25");
 });
 
 test("a node says what the job may use of it, where that is less than it has", () => {

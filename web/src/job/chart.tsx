@@ -13,6 +13,7 @@ import { tables } from "./lazy_parts";
 import { Legend, valueAt } from "./legend";
 import type { Panel } from "./panels";
 import { type Actions, columnsOf, kHeight, optionsOf } from "./plot";
+import { stallsIn } from "./stalls";
 import { gapsOf, summaryOf } from "./summary";
 import type { DueSpan, Span } from "./view";
 
@@ -178,6 +179,7 @@ export function Chart(props: ChartProps) {
   const { ChartTable, csvOf, saveText } = tables.value ?? {};
   const has = panel.traces.length > 0;
   const sentence = useMemo(() => summaryOf(panel, span, zone, startMs), [panel, span.fromMs, span.toMs, zone, startMs]);
+  const slow = stallsIn(panel.stalls, span);
   const titleId = `chart-${panel.id}`;
   const summaryId = `${titleId}-summary`;
   const chosen = valueOf(search.value, "show") === panel.id;
@@ -203,9 +205,9 @@ export function Chart(props: ChartProps) {
       {has && table.value && ChartTable ? <ChartTable panel={panel} span={span} startMs={startMs} zone={zone} /> : null}
       {has && !table.value ? <Canvas {...props} titleId={titleId} summaryId={summaryId} /> : null}
       {has ? <p class="summary" id={summaryId}>{sentence}</p> : null}
-      {has && panel.stalls && panel.stalls.timesMs.length > 0 ? (
+      {has && panel.stalls && slow > 0 ? (
         <p class="summary">
-          <span class="tone-amber" aria-hidden="true">▼</span> {plural(panel.stalls.timesMs.length, "slow place")}. <a href={tabLink(props.job, "rules", panel.stalls.rule)}>{panel.stalls.rule}</a>: {panel.stalls.sentence}
+          <span class="tone-amber" aria-hidden="true">▼</span> {plural(slow, "slow place")}. <a href={tabLink(props.job, "rules", panel.stalls.rule)}>{panel.stalls.rule}</a>: {panel.stalls.sentence}
         </p>
       ) : null}
     </section>

@@ -1,5 +1,6 @@
 import type { Job, RankSteps } from "../model";
 import type { Panel } from "./panels";
+import type { Span } from "./view";
 
 // The stalls of a training that a rule found, as marks on the charts of steps and GPUs.
 
@@ -28,6 +29,10 @@ export function stallsOf(job: Job, found: RankSteps | undefined): Stalls | null 
   });
   return { timesMs, rule: rule.rule_configuration_name, sentence: rule.verdict?.sentence ?? "" };
 }
+
+/** The number of slow places in a span: those of which the chart shows a mark. */
+export const stallsIn = (stalls: Stalls | null | undefined, { fromMs, toMs }: Span): number =>
+  stalls?.timesMs.filter((ms) => ms >= fromMs && ms <= toMs).length ?? 0;
 
 /** Panels with the stalls on the chart of the GPUs. */
 export function withStalls(panels: readonly Panel[], stalls: Stalls | null): readonly Panel[] {

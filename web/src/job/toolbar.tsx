@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { ago, instant, type TimeZone } from "../format";
+import { ago, type TimeZone } from "../format";
 import type { Job, Metrics } from "../model";
 import { setKeys } from "../router";
 import { now } from "../settings";
 import type { Poll } from "../poll";
 import { paused } from "./data";
 import { tables } from "./lazy_parts";
-import { isRunning, resetZoom, type Span, startMs, zoomBy } from "./view";
+import { isRunning, resetZoom, type Span, spanWords, startMs, zoomBy } from "./view";
 
 // The toolbar above the charts: the span of time on screen, its zoom, and whether it follows the running job.
 
@@ -50,12 +50,11 @@ export interface ToolbarProps {
 export function Toolbar({ poll, children, ...place }: ToolbarProps) {
   const { job, whole, shown, zoomed, zone } = place;
   const { Brush } = tables.value ?? {};
-  const at = (ms: number) => instant(ms, startMs(job), zone);
   return (
     <>
     <div class="toolbar" role="group" aria-label="Span of time">
       <span class="toolbar-span">
-        {zoomed ? `${at(shown.fromMs)} to ${at(shown.toMs)}` : `Whole job, ${at(shown.fromMs)} to ${at(shown.toMs)}`}
+        {`${zoomed ? "" : "Whole job, "}${spanWords(shown, startMs(job), zone)}`}
       </span>
       <button type="button" disabled={!zoomed} onClick={() => zoomBy(job, whole, 2)}>
         Zoom out

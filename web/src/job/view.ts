@@ -1,3 +1,4 @@
+import { instant, type TimeZone } from "../format";
 import type { Job, Metrics, Steps } from "../model";
 import { numberOf } from "../query";
 import { search, setKeys } from "../router";
@@ -78,6 +79,12 @@ export function zoomTo(job: Job, whole: Span, wanted: Span): void {
   if (fromMs <= whole.fromMs && toMs >= whole.toMs) return resetZoom();
   const start = startMs(job);
   setKeys({ from: String(Math.round(fromMs - start)), to: String(Math.round(toMs - start)) });
+}
+
+/** A span in words, with the decimals that tell its ends apart. */
+export function spanWords({ fromMs, toMs }: Span, start: number, zone: TimeZone): string {
+  const decimals = toMs - fromMs < 1000 ? 2 : toMs - fromMs < 5000 ? 1 : 0;
+  return `${instant(fromMs, start, zone, decimals)} to ${instant(toMs, start, zone, decimals)}`;
 }
 
 /** Zooms around an instant; `by` 2 shows twice as much. */
