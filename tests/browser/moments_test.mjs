@@ -72,6 +72,23 @@ test("a click on a chart pins its moment: all charts and the strip show it, the 
   await page.waitForFunction(() => !location.search.includes("at="));
 });
 
+test("a drag on the heat map may end below it; another metric leaves no cell behind that it has not", async () => {
+  await open("/heatmap?at=200000&dev=host-1+1");
+  const map = page.locator(".heat-canvas");
+  await map.waitFor();
+  assert.match(await page.locator(".heat-axis").textContent(), /^0 s/);
+  const { x, y, width, height } = await map.boundingBox();
+  await page.mouse.move(x + width * 0.4, y + 4);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.7, y + height + 60, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/from=\d+&to=\d+/);
+  await page.getByLabel(/^Metric/).selectOption("gpu_power_watts");
+  await page.waitForURL(/dev=host-1\+1&metric=gpu_power_watts/);
+  await page.getByLabel(/^Metric/).selectOption("node_cpu_percent");
+  await page.waitForURL((url) => !url.search.includes("dev="));
+});
+
 test("a double click shows the whole job again, and the pin is what it was before", async () => {
   for (const at of ["", "&at=200000"]) {
     await open(`/system?from=100000&to=400000${at}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { forcedNode, heatMetrics, kNoValue, rowsOf, valueOfByte } from "../src/job/heat/cells";
+import { columnWeights, forcedNode, heatMetrics, kNoValue, overallMean, rowsOf, sameRows, valueOfByte } from "../src/job/heat/cells";
 import { hex, viridis } from "../src/job/heat/viridis";
 import { coresOf, memoryOf } from "../src/job/overview/node_limits";
 import { placed } from "../src/job/steps/bars";
@@ -24,6 +24,22 @@ test("a heat map's bytes are values, and a cell without one is none", () => {
 
 test("rows by mean begin with the lowest; rows without a value come last", () => {
   assert.deepEqual(rowsOf(map([200, 200, kNoValue, kNoValue, 2, 4], ["0", "1", "2"]), "mean").map(({ name }) => name), ["n1 2", "n1 0", "n1 1"]);
+});
+
+test("a bin counts by its part that lies in the span, and all rows together as the overview counts them", () => {
+  const found = map([0, 200, 100, kNoValue], ["0", "1"]); // bins from 0 s to 2 s
+  assert.deepEqual(columnWeights(found, { fromMs: 500, toMs: 1250 }), [0.5, 0.25]);
+  const weights = columnWeights(found, { fromMs: 500, toMs: 2000 });
+  const rows = rowsOf(found, "node", weights);
+  assert.deepEqual(rows.map(({ mean }) => Math.round((mean ?? 0) * 10) / 10), [66.7, 50]);
+  assert.equal(Math.round(10 * (overallMean(rows, weights, found) ?? 0)) / 10, 75, "(0.5 x 25 + 1 x 100) / 1.5");
+  assert.deepEqual(columnWeights(found, { fromMs: 9e9, toMs: 9.1e9 }), [1, 1], "an answer of the span before");
+});
+
+test("a kept cell stays with a metric of the same devices alone", () => {
+  assert.equal(sameRows("gpu_util_percent", "gpu_power_watts"), true);
+  assert.equal(sameRows("node_cpu_percent", "memory_used_percent"), true);
+  assert.equal(sameRows("cpu_util_percent", "node_cpu_percent"), false);
 });
 
 test("a matrix that is cut short gives cells without values, never those of another row", () => {

@@ -137,7 +137,8 @@ export function HeatCanvas(props: CanvasProps) {
     const row = Math.floor(((event.clientY - place.top) / place.height) * rows.length);
     return [Math.max(0, Math.min(rows.length - 1, row)), Math.max(0, Math.min(columns - 1, column))];
   };
-  const timeOf = (column: number) => (map.times_us[column] ?? 0) / 1000;
+  // The first bin begins before the span; nothing of it is shown.
+  const timeOf = (column: number) => Math.max((map.times_us[column] ?? 0) / 1000, view.shown.fromMs);
   const point = (to: readonly [number, number] | null) => {
     at.value = to;
     cursorMs.value = to === null ? null : timeOf(to[1]) + map.bin_us / 2000;
@@ -147,6 +148,10 @@ export function HeatCanvas(props: CanvasProps) {
     if (to === null) return;
     const same = pinned === to[1] && chosen === to[0];
     setKeys({ at: same ? null : `${Math.round(timeOf(to[1]) + map.bin_us / 2000 - view.shared.startMs)}`, dev: same ? null : (rows[to[0]]?.name ?? null) }, true);
+  };
+  const onDown = (event: PointerEvent) => {
+    drag.current = cellAt(event)?.[1] ?? null;
+    canvas.current?.setPointerCapture(event.pointerId); // a drag may end beside the map
   };
   const onUp = (event: PointerEvent) => {
     const [from, to] = [drag.current, cellAt(event)?.[1] ?? null];
@@ -180,7 +185,7 @@ export function HeatCanvas(props: CanvasProps) {
       <div ref={box} class="heat-box" tabIndex={0} role="slider" aria-label={`Heat map of ${rows.length} rows`} aria-valuemin={0} aria-valuemax={rows.length * columns}
         aria-valuenow={cell === null ? 0 : cell[0] * columns + cell[1]} aria-valuetext={words} onKeyDown={onKeyDown}>
         <canvas ref={canvas} class="heat-canvas" onPointerMove={(event) => point(cellAt(event))} onPointerLeave={() => point(null)}
-          onPointerDown={(event) => (drag.current = cellAt(event)?.[1] ?? null)} onPointerUp={onUp} />
+          onPointerDown={onDown} onPointerUp={onUp} onPointerCancel={() => (drag.current = null)} />
       </div>
       <p class="heat-axis" aria-hidden="true">
         {[0, 0.25, 0.5, 0.75, 1].map((part) => (

@@ -1,4 +1,5 @@
 import type { Heatmap, Job } from "../../model";
+import type { Span } from "../view";
 
 // The numbers behind a heat map: the rows in the order that the reader chose, each with its mean and extremes.
 
@@ -33,22 +34,46 @@ function bytesOf(base64: string): Uint8Array {
   }
 }
 
-function rowOf(name: string, node: string, cells: Uint8Array, map: Heatmap): HeatRow {
+/** The part of each column that lies in the span, from 0 to 1: the first bin begins before the job and the last ends behind it. */
+export function columnWeights({ times_us, bin_us }: Heatmap, { fromMs, toMs }: Span): readonly number[] {
+  const within = times_us.map((us) => Math.max(0, Math.min((us + bin_us) / 1000, toMs) - Math.max(us / 1000, fromMs)) / (bin_us / 1000));
+  return within.some((part) => part > 0) ? within : times_us.map(() => 1);
+}
+
+/** The mean over time of the mean of all rows, as the figure of the overview is made; null where nothing was measured. */
+export function overallMean(rows: readonly HeatRow[], weights: readonly number[], map: Heatmap): number | null {
+  let [sum, weight] = [0, 0];
+  weights.forEach((part, column) => {
+    const known = rows.flatMap(({ cells }) => (cells[column] === undefined || cells[column] === kNoValue ? [] : [cells[column]]));
+    if (known.length === 0) return;
+    sum += (part * known.reduce((all, byte) => all + byte, 0)) / known.length;
+    weight += part;
+  });
+  return weight > 0 ? valueOfByte(sum / weight, map) : null;
+}
+
+function rowOf(name: string, node: string, cells: Uint8Array, map: Heatmap, weights: readonly number[]): HeatRow {
   const known = [...cells].filter((byte) => byte !== kNoValue);
   const value = (byte: number) => valueOfByte(byte, map);
   if (known.length === 0) return { name, node, cells, mean: null, least: null, most: null };
-  const mean = known.reduce((sum, byte) => sum + byte, 0) / known.length;
+  let [sum, weight] = [0, 0];
+  cells.forEach((byte, column) => {
+    if (byte === kNoValue) return;
+    sum += byte * (weights[column] ?? 0);
+    weight += weights[column] ?? 0;
+  });
+  const mean = weight > 0 ? sum / weight : known.reduce((all, byte) => all + byte, 0) / known.length;
   return { name, node, cells, mean: value(mean), least: value(Math.min(...known)), most: value(Math.max(...known)) };
 }
 
 /** The rows of an answer. A matrix that is too short for its rows gives rows without values, never those of others. */
-export function rowsOf(map: Heatmap, order: HeatOrder): readonly HeatRow[] {
+export function rowsOf(map: Heatmap, order: HeatOrder, weights: readonly number[] = map.times_us.map(() => 1)): readonly HeatRow[] {
   const bytes = bytesOf(map.matrix);
   const columns = map.times_us.length;
   const rows = map.rows.map(({ node, device }, i) => {
     const cells = new Uint8Array(columns).fill(kNoValue);
     cells.set(bytes.subarray(i * columns, Math.min(bytes.length, (i + 1) * columns)));
-    return rowOf(device === "" ? node : `${node} ${device}`, node, cells, map);
+    return rowOf(device === "" ? node : `${node} ${device}`, node, cells, map, weights);
   });
   return order === "node" ? rows : rows.sort((a, b) => (a.mean ?? Infinity) - (b.mean ?? Infinity));
 }
@@ -69,6 +94,12 @@ const kAll: readonly HeatMetric[] = [
   { metric: "memory_used_percent", word: "Memory of nodes" },
   { metric: "node_iowait_percent", word: "I/O wait of nodes" },
 ];
+
+/** Whether two metrics have the same rows, so that a cell of the one is there for the other, too. */
+export function sameRows(a: string, b: string): boolean {
+  const kind = (metric: string) => (metric.startsWith("gpu_") ? "gpu" : metric === "cpu_util_percent" ? "core" : "node");
+  return kind(a) === kind(b);
+}
 
 const gpusOf = (job: Job) => job.nodes.reduce((sum, { gpus }) => sum + (gpus?.length ?? 0), 0);
 

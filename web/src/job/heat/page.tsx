@@ -13,7 +13,7 @@ import { loadTables } from "../lazy_parts";
 import { Toolbar } from "../toolbar";
 import { isRunning, startMs, zoomOf } from "../view";
 import { HeatCanvas } from "./canvas";
-import { forcedNode, heatMetrics, type HeatOrder, type HeatRow, rowsOf } from "./cells";
+import { columnWeights, forcedNode, heatMetrics, type HeatOrder, type HeatRow, overallMean, rowsOf, sameRows } from "./cells";
 import { hex, viridis } from "./viridis";
 
 // The heat map: one metric of all devices of the job, so that the one that differs is seen at once.
@@ -77,11 +77,10 @@ function ColourBar({ map }: { readonly map: Heatmap }) {
   );
 }
 
-export function sentenceOf(rows: readonly HeatRow[], unit: string): string {
+export function sentenceOf(rows: readonly HeatRow[], mean: number | null, unit: string): string {
   const known = rows.filter(({ mean }) => mean !== null).sort((a, b) => (a.mean ?? 0) - (b.mean ?? 0));
   const [least, most] = [known[0], known[known.length - 1]];
   if (least === undefined || most === undefined) return "Nothing was measured here.";
-  const mean = known.reduce((sum, row) => sum + (row.mean ?? 0), 0) / known.length;
   const silent = rows.length - known.length;
   const rest = silent === 0 ? "" : `; ${plural(silent, "row")} without a value`;
   return `${plural(rows.length, "row")}: mean ${inUnit(mean, unit)}, lowest mean ${least.name} ${inUnit(least.mean, unit)}, highest mean ${most.name} ${inUnit(most.mean, unit)}${rest}.`;
@@ -120,6 +119,11 @@ function RowTable({ rows, map: { unit, bin_us } }: { readonly rows: readonly Hea
   );
 }
 
+/** Shows another metric; the kept cell goes where the new rows are of other devices. */
+function chooseMetric(shown: string, wanted: string): void {
+  setKeys(sameRows(shown, wanted) ? { metric: wanted } : { metric: wanted, dev: null });
+}
+
 function Choices({ job }: { readonly job: Job }) {
   const asked = askedFor(job, search.value);
   const forced = forcedNode(job, String(asked["metric"]));
@@ -127,7 +131,7 @@ function Choices({ job }: { readonly job: Job }) {
     <div class="heat-choices" role="group" aria-label="What the heat map shows">
       <label>
         <span>Metric</span>
-        <select value={String(asked["metric"])} onChange={(event) => setKeys({ metric: event.currentTarget.value })}>
+        <select value={String(asked["metric"])} onChange={(event) => chooseMetric(String(asked["metric"]), event.currentTarget.value)}>
           {heatMetrics(job).map(({ metric, word }) => (
             <option key={metric} value={metric}>
               {word}
@@ -138,7 +142,7 @@ function Choices({ job }: { readonly job: Job }) {
       {job.nodes.length < 2 ? null : (
         <label>
           <span>Node</span>
-          <select value={String(asked["node"] ?? "")} onChange={(event) => setKeys({ node: event.currentTarget.value })}>
+          <select value={String(asked["node"] ?? "")} onChange={(event) => setKeys({ node: event.currentTarget.value, dev: null })}>
             {forced === null ? <option value="">all {job.nodes.length}</option> : null}
             {job.nodes.map(({ name }) => (
               <option key={name} value={name}>
@@ -167,7 +171,8 @@ export function Page({ view }: { readonly view: View }) {
   const found = useHeatmap(job);
   const order = orderOf(search.value);
   const { map } = found;
-  const rows = useMemo(() => (map === null ? [] : rowsOf(map, order)), [map, order]);
+  const weights = useMemo(() => (map === null ? [] : columnWeights(map, shown)), [map, shown.fromMs, shown.toMs]);
+  const rows = useMemo(() => (map === null ? [] : rowsOf(map, order, weights)), [map, order, weights]);
   const failed = found.poll?.state.value.error ?? null;
   return (
     <section aria-labelledby="heat-title">
@@ -185,7 +190,7 @@ export function Page({ view }: { readonly view: View }) {
             <ColourBar map={map} />
             <HeatCanvas view={view} map={map} rows={rows} scale={scaleOf(map)} />
             <p class="summary">
-              {sentenceOf(rows, map.unit)}
+              {sentenceOf(rows, overallMean(rows, weights, map), map.unit)}
               {map.left_out > 0 ? ` ${plural(map.left_out, "row")} left out.` : ""}
             </p>
             <RowTable rows={rows} map={map} />
