@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { timeSplits } from "../src/job/plot";
 import * as format from "../src/format";
 
 test("durations choose the unit that people would say", () => {
@@ -72,4 +73,20 @@ test("axis values are without zeros after the point", () => {
   assert.equal(format.axisValue(100, "%"), "100 %");
   assert.equal(format.axisValue(3, ""), "3");
   assert.equal(format.axisValue(10 * 1024 ** 2, "bytes/s"), "10 MiB/s");
+});
+
+test("ticks of local time are at round times on both sides of a change of summer time, with the date at midnight", () => {
+  const before = process.env["TZ"];
+  process.env["TZ"] = "Europe/Berlin";
+  try {
+    const context = { zone: "local", startMs: 0 } as const;
+    const ticks = (from: string, hours: number, every: number) =>
+      timeSplits(Date.parse(from), Date.parse(from) + hours * 36e5, every * 36e5, context).map((ms) => format.axisInstant(ms, 0, "local"));
+    assert.deepEqual(ticks("2026-03-28T17:00:00Z", 36, 6), ["18:00:00", "03-29", "06:00:00", "12:00:00", "18:00:00", "03-30", "06:00:00"]);
+    assert.deepEqual(ticks("2026-10-24T16:00:00Z", 36, 6), ["18:00:00", "10-25", "06:00:00", "12:00:00", "18:00:00", "10-26"]);
+    assert.deepEqual(ticks("2026-03-29T00:00:00Z", 3, 1), ["01:00:00", "03:00:00", "04:00:00", "05:00:00"]);
+  } finally {
+    if (before === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = before;
+  }
 });

@@ -182,12 +182,17 @@ function drawGaps(u: uPlot, gaps: readonly (readonly [number, number])[], colour
   ctx.restore();
 }
 
-/** Ticks at round times, counted from the job's start or from midnight. */
-function timeSplits(min: number, max: number, incr: number, context: DrawContext): number[] {
-  const zoneMs = context.zone === "local" ? new Date(min).getTimezoneOffset() * 60_000 : 0;
-  const base = context.zone === "relative" ? context.startMs : zoneMs;
+const localOffsetMs = (ms: number) => new Date(ms).getTimezoneOffset() * 60_000;
+
+/** Ticks at round times, counted from the job's start or from midnight; of local time by the offset of each, which changes in spring. */
+export function timeSplits(min: number, max: number, incr: number, { zone, startMs }: Pick<DrawContext, "zone" | "startMs">): number[] {
+  const base = zone === "relative" ? startMs : zone === "local" ? localOffsetMs(min) : 0;
   const splits: number[] = [];
-  for (let at = base + Math.ceil((min - base) / incr) * incr; at <= max; at += incr) splits.push(at);
+  for (let at = base + Math.ceil((min - base) / incr) * incr; at <= max + 36e5; at += incr) {
+    // An hour that is left out or comes twice moves what follows it.
+    const ms = zone === "local" ? at - base + localOffsetMs(at - base + localOffsetMs(at)) : at;
+    if (ms >= min && ms <= max && ms > (splits[splits.length - 1] ?? -Infinity)) splits.push(ms);
+  }
   return splits;
 }
 
