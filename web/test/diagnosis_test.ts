@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gainOf, groundOf, headlineOf, seenBy } from "../src/job/overview/words";
-import { namedCauses, outsideOf, stagesOf } from "../src/job/overview/stages";
+import { evidenceOf, namedCauses, outsideOf, stagesOf } from "../src/job/overview/stages";
 import { shownParts } from "../src/job/overview/parts";
 import { rankRemarks } from "../src/job/overview/rank_remarks";
 import { phaseWord, rankShown, stepPanel } from "../src/job/steps/step_panels";
@@ -90,4 +90,12 @@ test("each stage has the time of its causes; only the cause above all is the sus
   const total = stages.reduce((sum, { lost, busy }) => sum + lost + busy, 0) + outsideOf(diagnosis).reduce((sum, { share }) => sum + share, 0);
   assert.ok(Math.abs(total - 1) < 1e-9, "the picture leaves nothing out");
   assert.deepEqual(namedCauses(budget(cause("busy", 0.9, null), cause("storage", 0.1, 8))), [], "at the threshold is not above it");
+});
+
+test("the evidence of GPUs without work is the heat map of all, that of other causes a chart", () => {
+  const evidence = (name: string, stage: number | null) => Object.values(evidenceOf(cause(name, 0.5, stage)));
+  assert.deepEqual(evidence("on_cpu", 4), ["heatmap", "gpu_util_percent"]);
+  assert.deepEqual(evidence("under_use", 4), ["heatmap", "gpu_util_percent"]);
+  assert.deepEqual(evidence("framework_overhead", 4), ["steps", "phases"]);
+  assert.deepEqual(evidence("throttled", null), ["system", "groupcpu"]);
 });

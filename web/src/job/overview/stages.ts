@@ -17,7 +17,7 @@ export interface Stage {
   readonly evidence: Evidence;
 }
 
-/** Where the numbers behind a stage or a cause are: a part of the page, and one of its charts. */
+/** Where the numbers behind a stage or a cause are: a part of the page, and one of its charts; of the heat map a metric. */
 export interface Evidence {
   readonly tab: Tab;
   readonly chart: string;
@@ -40,9 +40,13 @@ const kStages: readonly StageRow[] = [
   { word: "Save", evidence: { tab: "steps", chart: "steps" } },
 ];
 
-const kOutside: Readonly<Record<string, Evidence>> = {
+/** The evidence of causes that have no stage, or other evidence than their stage. */
+const kOwn: Readonly<Record<string, Evidence>> = {
   throttled: { tab: "system", chart: "groupcpu" },
   evaluation: { tab: "steps", chart: "steps" },
+  // GPUs without work, or with too little: the heat map tells which of them.
+  on_cpu: { tab: "heatmap", chart: "gpu_util_percent" },
+  under_use: { tab: "heatmap", chart: "gpu_util_percent" },
 };
 
 /** The lost time that the diagnosis names in its sentence: above the threshold, the largest first. */
@@ -50,8 +54,8 @@ export function namedCauses({ budget, threshold }: Diagnosis): readonly Cause[] 
   return budget.filter(({ cause, share }) => cause !== "busy" && 100 * share > threshold);
 }
 
-export function evidenceOf({ cause, stage }: Cause): Evidence {
-  return (Object.hasOwn(kOutside, cause) ? kOutside[cause] : undefined) ?? kStages[(stage ?? 0) - 1]?.evidence ?? { tab: "steps", chart: "phases" };
+export function evidenceOf({ cause, stage }: Pick<Cause, "cause" | "stage">): Evidence {
+  return (Object.hasOwn(kOwn, cause) ? kOwn[cause] : undefined) ?? kStages[(stage ?? 0) - 1]?.evidence ?? { tab: "steps", chart: "phases" };
 }
 
 /** The eight stages in their order. Shares are of the same total as the budget's. */
