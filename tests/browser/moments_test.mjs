@@ -104,6 +104,25 @@ test("a double click shows the whole job again, and the pin is what it was befor
   }
 });
 
+test("on a running job the cursor of the keys stays at its time", async () => {
+  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: Math.floor(Date.now() / 1000 - 60) * 1e6, seconds: 60, status: "InProgress" })];
+  await page.clock.install();
+  await open("/system");
+  const plot = page.locator(".chart:has(#chart-cpu) .plot");
+  await plot.waitFor();
+  await plot.focus();
+  for (const key of ["Home", "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight"]) await page.keyboard.press(key);
+  const said = () => plot.getAttribute("aria-valuetext");
+  const before = await said();
+  assert.match(before, /^1\d\.\d s: /);
+  service.jobs[0].seconds = 90;
+  await page.clock.runFor(2500);
+  await page.getByText("0 s to 1:30").waitFor();
+  assert.equal(await said(), before);
+  await page.keyboard.press("ArrowRight");
+  assert.match(await said(), /^1\d\.\d s: /);
+});
+
 test("the pointer on a chart is shown on the strip", async () => {
   await open("/system");
   const plot = page.locator(".plot").first();

@@ -44,6 +44,14 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
     if (box) width.current = box.clientWidth;
   }, []);
   const plot = useRef<uPlot | null>(null);
+  const walkedMs = useRef<number | null>(null); // where the keys have left the cursor, which uPlot keeps as a pixel
+  const own = useRef(false); // the cursor is moved by this chart and not by a pointer
+  const walkTo = (u: uPlot, ms: number | null) => {
+    own.current = true;
+    moveCursor(u, ms === null ? -10 : u.valToPos(ms, "x"));
+    own.current = false;
+    walkedMs.current = ms;
+  };
   const before = useRef<number | null>(null); // the pin before the click that may be the first of two
   const latest = useRef(props);
   latest.current = props;
@@ -65,7 +73,10 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
         pin(before.current, latest.current.startMs);
         latest.current.reset();
       },
-      moved,
+      moved: (to) => {
+        if (!own.current) walkedMs.current = null;
+        moved(to);
+      },
       ends: () => ends.current,
       stalls: () => latest.current.panel.stalls,
       gaps: () => {
@@ -90,13 +101,17 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
   }, [shape]);
 
   useLayoutEffect(() => {
-    // uPlot draws once all of this was said, in a microtask of its own.
+    // uPlot draws once all of this was said, in a microtask of its own, and then has the new scale.
+    const keptMs = walkedMs.current;
     plot.current?.setData(data, false);
     plot.current?.setScale("x", { min, max });
     plot.current?.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    queueMicrotask(() => performance.mark("chart"));
+    queueMicrotask(() => {
+      if (plot.current && keptMs !== null && keptMs >= min && keptMs <= max) walkTo(plot.current, keptMs);
+      performance.mark("chart");
+    });
   }, [data, min, max, shape, stalls, pinned]);
-  return { placed, plot, data, pinned, before };
+  return { placed, plot, data, pinned, before, walkTo };
 }
 
 /** Moves the cursor of this chart and of all that share it. The third argument is not in uPlot's types. */
@@ -105,16 +120,15 @@ function moveCursor(u: uPlot, left: number): void {
   move({ left, top: left < 0 ? -10 : 0 }, true, true);
 }
 
-/** The row of the chart's data under the cursor, or null. Walks with the arrow keys. */
-function walk(u: uPlot, index: number | null, by: number, span: Span): void {
+/** The time to which the arrow keys walk from a row of the data, or null where the span has none. */
+function walked(u: uPlot, index: number | null, by: number, span: Span): number | null {
   const times = u.data[0];
   const first = times.findIndex((ms) => ms >= span.fromMs);
   const after = times.findIndex((ms) => ms > span.toMs);
   const last = (after < 0 ? times.length : after) - 1;
   const start = index ?? (by > 0 ? first - 1 : last + 1);
   const to = Math.max(first, Math.min(last, start + by));
-  const ms = times[to];
-  if (ms !== undefined) moveCursor(u, u.valToPos(ms, "x"));
+  return times[to] ?? null;
 }
 
 function words(panel: Panel, ms: number | undefined, props: ChartProps): string {
@@ -126,7 +140,7 @@ function words(panel: Panel, ms: number | undefined, props: ChartProps): string 
 function Canvas(props: ChartProps & { readonly titleId: string; readonly summaryId: string }) {
   const { panel, span } = props;
   const index = useSignal<number | null>(null);
-  const { placed, plot, data, pinned, before } = usePlot(props, (to) => {
+  const { placed, plot, data, pinned, before, walkTo } = usePlot(props, (to) => {
     index.value = to;
     cursorMs.value = (to === null ? null : plot.current?.data[0][to]) ?? null;
   });
@@ -140,8 +154,8 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
       ArrowLeft: -far, ArrowRight: far, PageUp: -10, PageDown: 10, Home: -1e9, End: 1e9,
     };
     const by = moves[event.key];
-    if (u && by !== undefined) walk(u, index.value, by, span);
-    else if (u && event.key === "Escape") pinned !== null && index.value === null ? pin(null, props.startMs) : moveCursor(u, -10);
+    if (u && by !== undefined) walkTo(u, walked(u, index.value, by, span));
+    else if (u && event.key === "Escape") pinned !== null && index.value === null ? pin(null, props.startMs) : walkTo(u, null);
     else if (event.key === "Enter" && ms !== undefined) pin(ms, props.startMs);
     else if (event.key === "+") props.zoomBy(0.5, ms);
     else return;
