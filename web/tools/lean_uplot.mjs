@@ -30,6 +30,7 @@ const kCuts = [
   ["words along an axis", /axis\.label != null/g, "false", 3],
   ["plots that lie on their side", /\bscaleX\.ori == 0/g, "true", 24],
   ["plots that stand", /\bscaleX\.ori == 1/g, "false", 9],
+  ["ranges around values, which each axis has of its own", /(function _rangeNum\(_min, _max, cfg\) \{\n)/g, "$1\treturn [_min - 1, _max + 1];\n", 1],
   ["a font that each axis replaces", /(const font {6}= '12px system-ui)[^']*/g, "$1", 1],
   ["the kind of a plot", /\bmode == 1\b/g, "true", 15],
 ];
