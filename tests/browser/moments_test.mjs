@@ -104,6 +104,31 @@ test("a double click shows the whole job again, and the pin is what it was befor
   }
 });
 
+test("arrow keys held on an edge, and turns of the wheel with Ctrl, are one entry of the history", async () => {
+  await open("/system?from=100000&to=400000");
+  const plot = page.locator(".chart:has(#chart-cpu) .plot");
+  await plot.waitFor();
+  const edge = page.getByRole("slider", { name: "End of the span on screen" });
+  await edge.focus();
+  for (let i = 0; i < 5; i += 1) await page.keyboard.press("ArrowRight", { delay: 20 });
+  await page.waitForFunction(() => location.search.includes("to=430000"));
+  await page.goBack();
+  assert.match(page.url(), /to=400000/);
+  await plot.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await plot.locator(".u-over").boundingBox();
+  await page.waitForTimeout(1100); // a second after the keys
+  await page.mouse.move(x + width / 4, y + height / 2);
+  await page.keyboard.down("Control");
+  for (let i = 0; i < 3; i += 1) await page.mouse.wheel(0, -100);
+  await page.keyboard.up("Control");
+  await page.waitForFunction(() => !location.search.includes("from=100000"));
+  const [from, to] = [keyOf("from"), keyOf("to")];
+  assert.ok(Math.abs((175_000 - from) / (to - from) - 0.25) < 0.03, `the moment under the pointer stays: ${page.url()}`);
+  await page.waitForTimeout(200);
+  await page.goBack();
+  assert.match(page.url(), /from=100000&to=400000/);
+});
+
 test("on a running job the cursor of the keys stays at its time", async () => {
   service.jobs = [sampleJob({ name: "mlp-demo", startedUs: Math.floor(Date.now() / 1000 - 60) * 1e6, seconds: 60, status: "InProgress" })];
   await page.clock.install();

@@ -7,7 +7,8 @@ import { placed } from "../src/job/steps/bars";
 import { stallsIn, stallsOf } from "../src/job/stalls";
 import { withSingleSteps } from "../src/job/steps/single_steps";
 import { endsOf } from "../src/job/steps/step_panels";
-import { spanWords } from "../src/job/view";
+import { goesOn, spanWords } from "../src/job/view";
+import { wheelFactor } from "../src/job/wheel";
 import type { Heatmap, Job, JobNode, RankSteps, StepRows } from "../src/model";
 
 const map = (cells: readonly number[], rows: readonly string[], more: Partial<Heatmap> = {}): Heatmap => ({
@@ -118,6 +119,11 @@ test("the ends of a short span have the decimals that tell them apart", () => {
   const words = (fromMs: number, toMs: number) => spanWords({ fromMs, toMs }, 0, "relative");
   assert.deepEqual([words(20_100, 40_200), words(1000, 3400), words(1000, 1250)], ["20 s to 40 s", "1.0 s to 3.4 s", "1.00 s to 1.25 s"]);
   assert.equal(spanWords({ fromMs: 1000, toMs: 1250 }, 0, "utc"), "00:00:01.00 to 00:00:01.25");
+});
+
+test("zooms by keys or the wheel within a second are one entry of the history", () => {
+  assert.deepEqual([5000, 5400, 6300, 7400, 7300].map(goesOn), [false, true, true, false, false]);
+  assert.deepEqual([0, 250, -250, 1e9, -1e9].map(wheelFactor), [1, 2, 0.5, 4, 0.25]);
 });
 
 test("a node says what the job may use of it, where that is less than it has", () => {

@@ -7,7 +7,7 @@ import { cursorMs, pinnedMs } from "./cursor";
 import { isFolded, kCpuRow, kGpuRow, meanOfAll } from "./panels";
 import { lastEndMs } from "./summary";
 import type { Trace } from "./traces";
-import { type Span, startMs, zoomTo } from "./view";
+import { goesOn, type Span, startMs, zoomTo } from "./view";
 
 // The whole job as a strip: how busy it was, which part of it is on screen, and the way to another part.
 
@@ -118,7 +118,7 @@ export function Brush({ job, metrics, whole, shown, zoomed, zone }: BrushProps) 
     const by = event.key === "ArrowLeft" ? -far : event.key === "ArrowRight" ? far : 0;
     if (by === 0) return;
     event.preventDefault();
-    zoomTo(job, whole, dragged(edge, shown, whole, 0, by));
+    zoomTo(job, whole, dragged(edge, shown, whole, 0, by), goesOn(event.timeStamp));
   };
   const pinned = pinnedMs(start);
   const grip = (edge: "from" | "to", ms: number) => (

@@ -26,6 +26,8 @@ export interface ChartProps {
   readonly job: string;
   readonly zoom: (span: Span) => void;
   readonly zoomBy: (by: number, aroundMs?: number) => void;
+  /** The zoom of a turn of the wheel. */
+  readonly turn: (by: number, aroundMs?: number) => void;
   readonly reset: () => void;
 }
 
@@ -111,6 +113,11 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
       performance.mark("chart");
     });
   }, [data, min, max, shape, stalls, pinned]);
+  const { listenToWheel } = tables.value ?? {};
+  useEffect(() => place.current && listenToWheel?.(place.current, (x) => {
+    const u = plot.current;
+    return u && u.posToVal(x - u.over.getBoundingClientRect().left, "x");
+  }, (by, ms) => latest.current.turn(by, ms)) || undefined, [listenToWheel]);
   return { placed, plot, data, pinned, before, walkTo };
 }
 

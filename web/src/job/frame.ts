@@ -9,7 +9,7 @@ import type { ChartProps } from "./chart";
 import type { JobData } from "./data";
 import { rankShown } from "./steps/step_panels";
 import { toggleLive } from "./toolbar";
-import { dueOf, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
+import { dueOf, goesOn, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
 
 // The view that the parts of a job's page share: the link decides the span of time, the rank and the zone.
 
@@ -42,6 +42,7 @@ export function viewOf(data: JobData, job: Job): View {
       span: { ...shown, dueMs: dueOf(job, metrics, whole) }, startMs: startMs(job), zone, sync: job.name, job: job.name,
       zoom: (span) => zoomTo(job, whole, span),
       zoomBy: (by, aroundMs) => zoomBy(job, whole, by, aroundMs),
+      turn: (by, aroundMs) => zoomBy(job, whole, by, aroundMs, goesOn(performance.now())),
       reset: resetZoom,
     },
   };

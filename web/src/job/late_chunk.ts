@@ -3,3 +3,4 @@ export { Brush } from "./brush";
 export { ChartTable, csvOf } from "./chart_table";
 export { saveText } from "./save_text";
 export { NoJob, NoSamples } from "./nothing";
+export { listenToWheel } from "./wheel";

@@ -70,15 +70,25 @@ export function resetZoom(): void {
   setKeys({ from: null, to: null });
 }
 
-/** Shows a span (ms since the epoch), as one step of the history. Covering the whole job is no zoom. */
-export function zoomTo(job: Job, whole: Span, wanted: Span): void {
+const kOneZoomMs = 1000;
+let steppedAt = -Infinity;
+
+/** Whether a zoom by a key or the wheel goes on with the one before it, less than a second ago: then both are one entry of the history. */
+export function goesOn(atMs: number): boolean {
+  const [before, since] = [steppedAt, atMs - steppedAt];
+  steppedAt = atMs;
+  return before > -Infinity && since >= 0 && since < kOneZoomMs;
+}
+
+/** Shows a span (ms since the epoch), as one step of the history unless it replaces the last. Covering the whole job is no zoom. */
+export function zoomTo(job: Job, whole: Span, wanted: Span, replace = false): void {
   const half = Math.max(kLeastMs, wanted.toMs - wanted.fromMs) / 2;
   const middle = (wanted.fromMs + wanted.toMs) / 2;
   const fromMs = Math.max(whole.fromMs, middle - half);
   const toMs = Math.min(whole.toMs, middle + half);
-  if (fromMs <= whole.fromMs && toMs >= whole.toMs) return resetZoom();
+  if (fromMs <= whole.fromMs && toMs >= whole.toMs) return setKeys({ from: null, to: null }, replace);
   const start = startMs(job);
-  setKeys({ from: String(Math.round(fromMs - start)), to: String(Math.round(toMs - start)) });
+  setKeys({ from: String(Math.round(fromMs - start)), to: String(Math.round(toMs - start)) }, replace);
 }
 
 /** A span in words, with the decimals that tell its ends apart. */
@@ -88,10 +98,10 @@ export function spanWords({ fromMs, toMs }: Span, start: number, zone: TimeZone)
 }
 
 /** Zooms around an instant; `by` 2 shows twice as much. */
-export function zoomBy(job: Job, whole: Span, by: number, aroundMs?: number): void {
+export function zoomBy(job: Job, whole: Span, by: number, aroundMs?: number, replace = false): void {
   const shown = shownOf(search.peek(), job, whole);
   const middle = aroundMs ?? (shown.fromMs + shown.toMs) / 2;
   const part = (middle - shown.fromMs) / (shown.toMs - shown.fromMs);
   const width = (shown.toMs - shown.fromMs) * by;
-  zoomTo(job, whole, { fromMs: middle - width * part, toMs: middle + width * (1 - part) });
+  zoomTo(job, whole, { fromMs: middle - width * part, toMs: middle + width * (1 - part) }, replace);
 }

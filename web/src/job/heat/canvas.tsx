@@ -8,6 +8,7 @@ import { search, setKeys } from "../../router";
 import { theme } from "../../settings";
 import { cursorMs, pinnedMs } from "../cursor";
 import type { View } from "../frame";
+import { tables } from "../lazy_parts";
 import { type HeatRow, kNoValue, valueOfByte } from "./cells";
 import { viridis } from "./viridis";
 
@@ -139,6 +140,16 @@ export function HeatCanvas(props: CanvasProps) {
   };
   // The first bin begins before the span; nothing of it is shown.
   const timeOf = (column: number) => Math.max((map.times_us[column] ?? 0) / 1000, view.shown.fromMs);
+  const { listenToWheel } = tables.value ?? {};
+  const timeAt = useRef<(clientX: number) => number | null>(() => null);
+  timeAt.current = (x) => {
+    const place = canvas.current?.getBoundingClientRect();
+    if (!place || columns === 0) return null;
+    return timeOf(0) + Math.max(0, (x - place.left - kNames) / (place.width - kNames)) * columns * (map.bin_us / 1000);
+  };
+  const turn = useRef(view.shared.turn);
+  turn.current = view.shared.turn;
+  useEffect(() => (box.current && listenToWheel?.(box.current, (x) => timeAt.current(x), (by, ms) => turn.current(by, ms))) || undefined, [listenToWheel]);
   const point = (to: readonly [number, number] | null) => {
     at.value = to;
     cursorMs.value = to === null ? null : timeOf(to[1]) + map.bin_us / 2000;
