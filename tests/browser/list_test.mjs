@@ -174,6 +174,21 @@ test("new jobs wait for a click, rows that are shown are brought up to date in p
   assert.equal((await names()).length, 6);
 });
 
+test("a job that no longer matches or was deleted says so, and no clock runs on", async () => {
+  await page.clock.install();
+  service.jobs = [...service.jobs, sampleJob({ name: "mlp-other", startedUs: kNow - 90e6, seconds: 90, status: "InProgress" })];
+  await open("?status=InProgress");
+  await until(["mlp-demo", "mlp-other"]);
+  service.jobs = service.jobs.filter(({ name }) => name !== "mlp-other").map((job) => (job.name === "mlp-demo" ? { ...job, status: "Failed", secondary: "Failed" } : job));
+  await page.clock.runFor(6000);
+  await page.locator("tr", { hasText: "mlp-demo" }).getByText("no longer matches").waitFor();
+  assert.match(await page.locator("tr", { hasText: "mlp-demo" }).textContent(), /Failed.*1 m 00 s/);
+  assert.match(await page.locator("tr", { hasText: "mlp-other" }).textContent(), /Deleted.*–/);
+  assert.match(await page.locator(".list-note").textContent(), /^0 jobs/);
+  await page.getByRole("button", { name: "2 jobs no longer in this list · show" }).click();
+  await page.getByRole("heading", { name: /No job matches status InProgress/ }).waitFor();
+});
+
 test("the first start says how to send a job", async () => {
   service.jobs = [];
   await open();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asParameters, asTime, inWords, isFiltered, listKey } from "../src/jobs/filters";
-import { merge } from "../src/jobs/list";
+import { merge, missing, type ShownPage } from "../src/jobs/list";
 import type { JobItem, JobPage } from "../src/model";
 
 const kNow = Date.UTC(2026, 10, 20, 20, 0, 0);
@@ -60,6 +60,27 @@ test("rows stay where they are; what is new is counted, not inserted", () => {
   assert.equal(merged.fresh, 1);
 });
 
-test("a job that left the list stays on screen until the list is asked for anew", () => {
-  assert.deepEqual(merge(page(item("b"), item("a")), page(item("b"))).page.items.length, 2);
+test("the number of jobs is the newest answer's", () => {
+  assert.equal(merge(page(item("b"), item("a")), page(item("b"))).page.total, 1);
+});
+
+test("a job that left the list keeps its row, which says what became of it", () => {
+  const running = { ...item("a"), ended_us: null };
+  const shown = page(running, { ...item("b"), ended_us: null }, { ...item("c"), ended_us: null });
+  const failed = { ...running, status: "Failed" as const, ended_us: 1 };
+  const found = new Map([["a", failed], ["b", null]]);
+  const { page: merged } = merge(shown, page(), found, "?status=InProgress");
+  assert.deepEqual(merged.items.map(({ status, left }) => [status, left]), [["Failed", "changed"], ["InProgress", "deleted"], ["InProgress", undefined]]);
+  assert.equal(merge(shown, page(), new Map([["a", failed]])).page.items[0]?.left, undefined, "without a filter it is only on another page");
+  assert.equal(merge(merged, page(running), new Map(), "?status=InProgress").page.items[0]?.left, undefined, "it came back");
+});
+
+test("jobs that may have changed are read by name in turn, one that ended once, one that was deleted no more", () => {
+  const rows = Array.from({ length: 10 }, (_, i) => ({ ...item(`job-${i}`), ended_us: i === 9 ? 1 : null }));
+  const names = (rounds: ReadonlyMap<string, number>) => missing(page(...rows), page(item("job-0")), rounds).map(({ name }) => name);
+  assert.deepEqual(names(new Map()), ["job-1", "job-2", "job-3", "job-4", "job-5", "job-6", "job-7", "job-8"]);
+  const rounds = new Map(["job-1", "job-2", "job-3", "job-4", "job-5", "job-6", "job-7", "job-9"].map((name) => [name, 1]));
+  assert.deepEqual(names(rounds), ["job-8", "job-1", "job-2", "job-3", "job-4", "job-5", "job-6", "job-7"]);
+  const gone: ShownPage = { ...page(), items: [{ ...item("x"), left: "deleted" }] };
+  assert.deepEqual(missing(gone, page(), new Map()), []);
 });

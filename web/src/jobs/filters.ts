@@ -1,3 +1,4 @@
+import type { JobItem } from "../model";
 import { type Changes, valueOf, withKeys } from "../query";
 
 // The filters of the list: as keys of the page's link, and as parameters of the call.
@@ -64,6 +65,14 @@ export function asParameters(search: string, nowMs: number): Record<string, stri
     sort: valueOf(search, "sort"),
     cursor: valueOf(search, "cursor"),
   };
+}
+
+/** Whether the job still belongs to the list of this link, judged by what may change of a job. The names of `rules_in_trouble` may be other than the rule's. */
+export function matches(search: string, job: Pick<JobItem, "status" | "verdict" | "rules_in_trouble">): boolean {
+  const [status, issue] = [valueOf(search, "status"), valueOf(search, "issue")];
+  if (status !== "" && !status.split(",").includes(job.status)) return false;
+  if (issue in kVerdicts) return job.verdict === issue;
+  return issue === "" || job.rules_in_trouble.length > 0;
 }
 
 export const kCleared: Changes = {

@@ -83,6 +83,19 @@ function Freshness({ list }: { readonly list: List }) {
   );
 }
 
+/** The way from the rows on screen to those of the newest answer, where they are others. */
+function Fresh({ list }: { readonly list: List }) {
+  const fresh = list.fresh.value;
+  const left = list.page.value?.items.filter((row) => row.left !== undefined).length ?? 0;
+  if (fresh + left === 0) return null;
+  const words = [fresh > 0 ? plural(fresh, "new job") : "", left > 0 ? `${plural(left, "job")} no longer in this list` : ""].filter(Boolean);
+  return (
+    <button type="button" class="fresh" onClick={list.showFresh}>
+      {words.join(" · ")} · show
+    </button>
+  );
+}
+
 function Body({ list }: { readonly list: List }) {
   const page = list.page.value;
   if (page === null) return list.poll.state.value.error ? null : <Loading what="the jobs" class="loading-list" />;
@@ -121,11 +134,7 @@ export function JobsPage() {
       </div>
       <FilterBar />
       {list === null ? null : <Fault what="The list of jobs" poll={list.poll} />}
-      {list !== null && list.fresh.value > 0 ? (
-        <button type="button" class="fresh" onClick={list.showFresh}>
-          {plural(list.fresh.value, "new job")} · show
-        </button>
-      ) : null}
+      {list === null ? null : <Fresh list={list} />}
       {list === null ? <Loading what="the jobs" class="loading-list" /> : <Body list={list} />}
       {list === null ? null : <Pager next={list.page.value?.next ?? null} />}
       <RemovedJobs />

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { ago, dateTime, duration, elapsed, hardware, type TimeZone } from "../format";
+import { ago, dateTime, duration, elapsed, hardware, kNothing, type TimeZone } from "../format";
 import { Icon } from "../icons";
 import type { JobItem } from "../model";
 import { valueOf, withKeys } from "../query";
 import { search } from "../router";
 import { narrow, now, zoneOf } from "../settings";
-import { JobState, kReport } from "../status";
+import { JobState, kGreyStyle, kReport, Status } from "../status";
+import type { Row as JobRow } from "./list";
 import { Sparkline } from "./sparkline";
 import { Tick } from "./ticked";
 
@@ -34,10 +35,22 @@ function Created({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone
   );
 }
 
-function runSeconds(job: JobItem): string {
+function runSeconds(job: JobRow): string {
+  if (job.left === "deleted") return kNothing;
   if (job.ended_us !== null) return duration(job.duration_seconds);
   if (job.started_us === null) return elapsed(job.duration_seconds);
   return elapsed(Math.max(0, now.value - job.started_us / 1000) / 1000);
+}
+
+/** The job's status; of a job that is no longer among those asked for, also why. */
+function State({ job }: { readonly job: JobRow }) {
+  if (job.left === "deleted") return <Status style={kGreyStyle} word="Deleted" />;
+  return (
+    <>
+      <JobState status={job.status} secondary={job.secondary_status} />
+      {job.left === "changed" ? <span class="left-note">no longer matches</span> : null}
+    </>
+  );
 }
 
 function Issues({ job }: { readonly job: JobItem }) {
@@ -93,16 +106,16 @@ function GroupLink({ group }: { readonly group: string }) {
   );
 }
 
-function Row({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone }) {
+function Row({ job, zone }: { readonly job: JobRow; readonly zone: TimeZone }) {
   return (
-    <tr>
+    <tr class={job.left === undefined ? undefined : "left"}>
       <th scope="row">
         <Tick name={job.name} />
         <JobLink name={job.name} />
         {job.group ? <GroupLink group={job.group} /> : null}
       </th>
       <td>
-        <JobState status={job.status} secondary={job.secondary_status} />
+        <State job={job} />
       </td>
       <td class="figure">
         <Created job={job} zone={zone} />
@@ -120,15 +133,15 @@ function Row({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone }) 
   );
 }
 
-function Card({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone }) {
+function Card({ job, zone }: { readonly job: JobRow; readonly zone: TimeZone }) {
   return (
-    <li class="card job-card">
+    <li class={job.left === undefined ? "card job-card" : "card job-card left"}>
       <div class="job-card-head">
         <span>
           <Tick name={job.name} />
           <JobLink name={job.name} />
         </span>
-        <JobState status={job.status} secondary={job.secondary_status} />
+        <State job={job} />
       </div>
       <div class="job-card-line">
         <Created job={job} zone={zone} />
@@ -144,7 +157,7 @@ function Card({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone })
   );
 }
 
-export function JobTable({ items }: { readonly items: readonly JobItem[] }) {
+export function JobTable({ items }: { readonly items: readonly JobRow[] }) {
   const zone = zoneOf("utc");
   if (narrow.value) {
     return (
