@@ -229,6 +229,18 @@ test("when the service goes away the last list stays, marked, and comes back by 
   await page.locator(".notice").waitFor({ state: "detached" });
 });
 
+test("a page whose program could not be loaded is asked for again, and comes", async () => {
+  page.expected.push(/ERR_/);
+  await open();
+  await page.route(/assets\/page-.*js$/, (route) => route.abort("connectionrefused"));
+  await page.getByRole("link", { name: "mlp-demo" }).click();
+  await page.getByText("A part of this page could not be loaded yet").waitFor();
+  await page.unroute(/assets\/page-.*js$/);
+  await page.getByRole("heading", { name: "mlp-demo" }).waitFor({ timeout: 15_000 });
+  await page.locator(".stages").waitFor({ timeout: 15_000 });
+  await page.locator(".fault-bar").waitFor({ state: "detached", timeout: 15_000 });
+});
+
 test("a slow service shows blocks at once and words after a while", async () => {
   service.fail(/\/api\/v1\/jobs/, { status: 200, times: 1, delayMs: 2500 });
   await page.goto(`${service.url}/jobs`);

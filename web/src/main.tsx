@@ -7,7 +7,7 @@ import { startKeys } from "./keys";
 import { match, path, search, startRouter } from "./router";
 import { startSession } from "./session";
 import { Shell } from "./shell";
-import { Empty, Loading, reportFault, watchFaults } from "./states";
+import { Empty, Loading, loadChunk, watchFaults } from "./states";
 import "./style.css";
 import type { Tab } from "./tabs";
 
@@ -39,10 +39,7 @@ const asked = new Set<keyof Pages>();
 function pageOf<Name extends keyof Pages>(name: Name): Partial<Pages>[Name] {
   if (!asked.has(name)) {
     asked.add(name);
-    kLoaders[name]().then(
-      (loaded) => (pages.value = { ...pages.peek(), ...loaded }),
-      () => reportFault(new Error("A part of this page could not be loaded. Reload to try again.")),
-    );
+    loadChunk<Partial<Pages>>(kLoaders[name], (loaded) => (pages.value = { ...pages.peek(), ...loaded }));
   }
   return pages.value[name];
 }

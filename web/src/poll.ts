@@ -25,6 +25,21 @@ function asApiError(fault: unknown): ApiError {
   return new ApiError(fault instanceof Error ? fault.message : String(fault), null, null);
 }
 
+/** The pause after so many faults in a row. */
+const backOffMs = (faults: number) => Math.min(kMostPauseMs, 1000 * 2 ** faults);
+
+/** Tries until it succeeds, with the pauses of a poll; `failed` hears of each fault. */
+export function persist<T>(attempt: () => Promise<T>, done: (found: T) => void, failed: () => void): void {
+  let faults = 0;
+  const begin = () =>
+    void attempt().then(done, () => {
+      faults += 1;
+      failed();
+      window.setTimeout(begin, backOffMs(faults));
+    });
+  begin();
+}
+
 export function poll(
   ask: (stop: AbortSignal) => Promise<void>,
   periodMs: () => number | null,
@@ -60,8 +75,7 @@ export function poll(
 
   const fail = (error: ApiError) => {
     faults += 1;
-    const backOff = Math.max(error.waitMs, Math.min(kMostPauseMs, 1000 * 2 ** faults));
-    const pauseMs = kFinal.includes(error.status) ? null : backOff;
+    const pauseMs = kFinal.includes(error.status) ? null : Math.max(error.waitMs, backOffMs(faults));
     if (!stopper.signal.aborted) {
       state.value = { ...state.value, error, retryAt: pauseMs === null ? null : Date.now() + pauseMs };
     }

@@ -1,15 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { Account } from "./account";
 import { signedOut } from "./api";
 import type { TimeZone } from "./format";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
 import { match, navigate, path, setKeys } from "./router";
-import { isAdmin, mayChange } from "./session";
+import { isAdmin, mayChange, session } from "./session";
 import { nextTheme, themeChoice, zoneOf } from "./settings";
-import { FaultBar, reportFault } from "./states";
+import { FaultBar, loadChunk, reportFault } from "./states";
 
 const kThemeIcons = { system: "half", light: "sun", dark: "moon" } as const;
 const kZones: readonly (readonly [TimeZone, string])[] = [
@@ -55,6 +54,14 @@ function NavLink({ href, word, here }: { href: string; word: string; here: boole
   );
 }
 
+/** Who is signed in, where people sign in at all: a chunk of its own, as most services of one machine never need it. */
+function Who() {
+  const account = useSignal<FunctionComponent | null>(null);
+  const named = session.value !== null && session.value.access !== "open";
+  useEffect(() => void (named && loadChunk(() => import("./account"), ({ Account }) => (account.value = Account))), [named]);
+  return account.value ? <account.value /> : null;
+}
+
 function Bar({ showHelp }: { readonly showHelp: () => void }) {
   const { page } = match(path.value);
   return (
@@ -75,7 +82,7 @@ function Bar({ showHelp }: { readonly showHelp: () => void }) {
         {signedOut.value ? null : <NavLink href="/settings" word="Settings" here={page === "settings"} />}
       </nav>
       <div class="bar-tools">
-        <Account />
+        <Who />
         {signedOut.value ? null : <Zone />}
         <button type="button" class="tool" onClick={nextTheme} aria-label={`Theme: ${themeChoice.value}`}>
           <Icon name={kThemeIcons[themeChoice.value]} />

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "./api";
 import { ago, elapsed } from "./format";
-import type { Poll } from "./poll";
+import { persist, type Poll } from "./poll";
 import { now } from "./settings";
 
 // Placeholders of a part of the page that is loading, empty or out of date.
@@ -73,6 +73,20 @@ export function reportFault(reason: unknown): void {
   if (reason instanceof DOMException && reason.name === "AbortError") return;
   const text = reason instanceof Error ? `${reason.message}\n${reason.stack ?? ""}` : String(reason);
   fault.value = text;
+}
+
+const kNotLoaded = "A part of this page could not be loaded yet. It is asked for again.";
+
+/** Loads a chunk of the page. After a fault it is asked for until it is there; meanwhile the page says that a part of it is missing. */
+export function loadChunk<T>(load: () => Promise<T>, use: (found: T) => void, failed = () => {}): void {
+  const done = (found: T) => {
+    if (fault.value === kNotLoaded) fault.value = null;
+    use(found);
+  };
+  persist(load, done, () => {
+    reportFault(kNotLoaded);
+    failed();
+  });
 }
 
 export function watchFaults(): void {

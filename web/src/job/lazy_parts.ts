@@ -1,26 +1,19 @@
 import { type Signal, signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
-import { reportFault } from "../states";
+import { loadChunk } from "../states";
 import type { Tab } from "../tabs";
 import type { View } from "./frame";
 
 // Chunks of their own that the page loads: each of its parts, and the charts, for which the verdict need not wait.
 
-/** Something to be loaded: null while it is on its way, without members when it could not be loaded; and the function that begins to load it. */
+/** Something to be loaded: null while it is on its way, without members while it could not be loaded; and the function that begins to load it. */
 function lazily<T extends object>(load: () => Promise<T>): readonly [Signal<Partial<T> | null>, () => void] {
   const loaded = signal<Partial<T> | null>(null);
   let asked = false;
   const begin = () => {
     if (asked) return;
     asked = true;
-    load().then(
-      (found) => (loaded.value = found),
-      () => {
-        asked = false;
-        loaded.value = {};
-        reportFault(new Error("A part of this page could not be loaded. Reload to try again."));
-      },
-    );
+    loadChunk(load, (found) => (loaded.value = found), () => (loaded.value = {}));
   };
   return [loaded, begin];
 }
