@@ -22,6 +22,9 @@ export class ApiError extends Error {
 /** Milliseconds by which the service's clock is ahead of this browser's; 0 up to 3 s, which do not matter. */
 export const clockAheadMs = signal(0);
 
+/** The present by the service's clock, in ms since the epoch. */
+export const serviceMs = (): number => Date.now() + clockAheadMs.peek();
+
 /** The service answered that it does not know who asks. */
 export const signedOut = signal(false);
 

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { clockAheadMs } from "./api";
 import type { TimeZone } from "./format";
 import type { Theme } from "./palette";
 import { valueOf } from "./query";
@@ -64,8 +65,11 @@ export function zoneOf(fallback: TimeZone): TimeZone {
   return text === "utc" || text === "local" || text === "relative" ? text : fallback;
 }
 
-/** The present, in ms since the epoch; ticks once a second while the page can be seen. */
+/** The present by this browser's clock, in ms since the epoch; ticks once a second while the page can be seen. */
 export const now = signal(Date.now());
 window.setInterval(() => {
   if (!document.hidden) now.value = Date.now();
 }, 1000);
+
+/** The present by the service's clock, whose times are those of jobs: this browser's may be wrong. */
+export const serviceNow = computed(() => now.value + clockAheadMs.value);

@@ -3,7 +3,7 @@ import type { ApiError } from "../api";
 import { dateTime, plural } from "../format";
 import { valueOf, withKeys } from "../query";
 import { search, setKeys } from "../router";
-import { now } from "../settings";
+import { serviceNow } from "../settings";
 import { faultWords } from "../states";
 import { Status } from "../status";
 import { tabPath } from "../tabs";
@@ -42,7 +42,7 @@ function Row({ found, hook, changed }: { readonly found: Delivery; readonly hook
       </td>
       <td class="wrap alert-url">{hook?.url ?? `webhook ${found.webhook}, deleted`}</td>
       <td class="wrap">
-        <Status style={style} word={style.word} /> <span class="faint">{deliveryWords(found, now.value)}</span>
+        <Status style={style} word={style.word} /> <span class="faint">{deliveryWords(found, serviceNow.value)}</span>
         <Attempts found={found} />
         <span role="alert">{fault.value}</span>
       </td>

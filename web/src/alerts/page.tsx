@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { serviceMs } from "../api";
 import { poll, type Poll } from "../poll";
 import { valueOf } from "../query";
 import { search } from "../router";
@@ -29,7 +30,7 @@ function ForOperators() {
   );
 }
 
-const waits = (found: Found | null) => found?.log.items.some(({ state, due_us }) => state === "running" || (state === "ready" && due_us / 1000 < Date.now() + 5000)) ?? false;
+const waits = (found: Found | null) => found?.log.items.some(({ state, due_us }) => state === "running" || (state === "ready" && due_us / 1000 < serviceMs() + 5000)) ?? false;
 
 export function AlertsPage() {
   const found = useSignal<Found | null>(null);

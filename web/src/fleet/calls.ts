@@ -1,4 +1,4 @@
-import { address, ask } from "../api";
+import { address, ask, serviceMs } from "../api";
 import { asEnd, asTime } from "../jobs/filters";
 import type { components } from "../openapi";
 import { valueOf } from "../query";
@@ -46,9 +46,9 @@ export function parametersOf(search: string, nowMs: number): Record<string, stri
 }
 
 export function readFleet(search: string, stop: AbortSignal): Promise<Fleet> {
-  return ask(address("/fleet", parametersOf(search, Date.now())), "rows", { stop });
+  return ask(address("/fleet", parametersOf(search, serviceMs())), "rows", { stop });
 }
 
 export function csvAddress(search: string): string {
-  return address("/fleet", { ...parametersOf(search, Date.now()), format: "csv" });
+  return address("/fleet", { ...parametersOf(search, serviceMs()), format: "csv" });
 }

@@ -1,11 +1,10 @@
 import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { clockAheadMs } from "../api";
 import { ago, clockTime, dateTime, duration, elapsed, hardware } from "../format";
 import type { Job } from "../model";
 import { withKeys } from "../query";
 import { search } from "../router";
-import { now } from "../settings";
+import { serviceNow } from "../settings";
 import { JobState } from "../status";
 import { kTabs, type Tab, tabPath } from "../tabs";
 import { isRunning, startMs } from "./view";
@@ -34,7 +33,7 @@ function Freshness({ job }: { readonly job: Job }) {
   if (!isRunning(job)) return null;
   if (!oldest) return <span class="chip">No samples yet</span>;
   const seenMs = (oldest.last_seen_us ?? 0) / 1000;
-  const seconds = Math.max(0, (now.value + clockAheadMs.value - seenMs) / 1000);
+  const seconds = Math.max(0, (serviceNow.value - seenMs) / 1000);
   const tone = seconds > kRedS ? "red" : seconds > kAmberS ? "amber" : "green";
   const words =
     seconds > kRedS ? `${oldest.name} silent since ${clockTime(seenMs, "utc")} UTC` : `Last samples ${ago(seconds)}`;
@@ -44,7 +43,7 @@ function Freshness({ job }: { readonly job: Job }) {
 function runTime(job: Job): string {
   if (job.started_us === null) return "not started";
   if (job.ended_us !== null) return duration((job.ended_us - job.started_us) / 1e6);
-  return elapsed((now.value + clockAheadMs.value - startMs(job)) / 1000);
+  return elapsed((serviceNow.value - startMs(job)) / 1000);
 }
 
 export function Crumbs({ group }: { readonly group: string }) {

@@ -1,11 +1,11 @@
 import { elapsed } from "../format";
 import type { Job } from "../model";
-import { now } from "../settings";
+import { serviceNow } from "../settings";
 import { Empty } from "../states";
 
 /** Shown while there is no sample at all: what the page waits for, and after a minute what to check. */
 export function NoSamples({ job }: { readonly job: Job }) {
-  const seconds = (now.value - job.created_us / 1000) / 1000;
+  const seconds = (serviceNow.value - job.created_us / 1000) / 1000;
   if (job.ended_us !== null) return <Empty title="No samples"><p>The job ended before its agents sent any.</p></Empty>;
   return (
     <Empty title={`Waiting for the first sample${job.nodes[0] ? ` from ${job.nodes[0].name}` : ""}`}>

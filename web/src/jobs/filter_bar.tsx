@@ -1,6 +1,6 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { address } from "../api";
+import { address, serviceMs } from "../api";
 import { listRules } from "../rule_types";
 import { Icon } from "../icons";
 import { valueOf } from "../query";
@@ -163,7 +163,7 @@ export function FilterBar() {
       <StatusFilter />
       <RuleFilter />
       <Created />
-      <a class="button" href={address("/jobs", { ...asParameters(search.value, Date.now()), limit: 500, format: "csv" })} download="jobs.csv">
+      <a class="button" href={address("/jobs", { ...asParameters(search.value, serviceMs()), limit: 500, format: "csv" })} download="jobs.csv">
         CSV
       </a>
     </form>

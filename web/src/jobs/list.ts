@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { listJobs } from "../api";
+import { clockAheadMs, listJobs, serviceMs } from "../api";
 import type { JobItem, JobPage } from "../model";
 import { type Poll, poll } from "../poll";
 import { valueOf } from "../query";
@@ -65,6 +65,17 @@ async function readByName({ name, created }: JobItem, stop: AbortSignal): Promis
   return items.find((job) => job.name === name) ?? null;
 }
 
+const kMatterMs = 3000; // less does not change what "last hour" means
+
+/** The jobs that the link asks for now. The first answer tells the service's time; where this browser's was wrong, they are asked for again. */
+async function listNow(search: string, stop: AbortSignal): Promise<JobPage> {
+  const ahead = clockAheadMs.peek();
+  const asked = asParameters(search, serviceMs());
+  const found = await listJobs(asked, stop);
+  const timed = asked["created_after"] !== null || asked["created_before"] !== null;
+  return timed && Math.abs(clockAheadMs.peek() - ahead) > kMatterMs ? listJobs(asParameters(search, serviceMs()), stop) : found;
+}
+
 export function openList(search: string, before: ShownPage | null): List {
   const page = signal(before);
   const stale = signal(before !== null);
@@ -81,7 +92,7 @@ export function openList(search: string, before: ShownPage | null): List {
   };
 
   const ask = async (stop: AbortSignal) => {
-    const asked = await listJobs(asParameters(search, Date.now()), stop);
+    const asked = await listNow(search, stop);
     latest = asked;
     const shown = page.peek();
     if (shown === null || stale.peek() || shown.items.length === 0) {

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { address, ask } from "../api";
 import { ago, bytes, count, dateTime, plural, type TimeZone } from "../format";
 import { poll } from "../poll";
-import { now, zoneOf } from "../settings";
+import { serviceNow, zoneOf } from "../settings";
 
 // Jobs that were removed: by people, for their age, or because all jobs together took too much room.
 
@@ -31,7 +31,7 @@ function listRemoved(stop: AbortSignal): Promise<RemovedPage> {
 }
 
 function Row({ job, zone }: { readonly job: Removed; readonly zone: TimeZone }) {
-  const at = zone === "relative" ? ago((now.value - job.removed_us / 1000) / 1000) : dateTime(job.removed_us, zone, false);
+  const at = zone === "relative" ? ago((serviceNow.value - job.removed_us / 1000) / 1000) : dateTime(job.removed_us, zone, false);
   return (
     <li>
       <time dateTime={new Date(job.removed_us / 1000).toISOString()} title={dateTime(job.removed_us, "utc")}>{at}</time>

@@ -4,7 +4,7 @@ import { Icon } from "../icons";
 import type { JobItem } from "../model";
 import { valueOf, withKeys } from "../query";
 import { search } from "../router";
-import { narrow, now, zoneOf } from "../settings";
+import { narrow, serviceNow, zoneOf } from "../settings";
 import { JobState, kGreyStyle, kReport, Status } from "../status";
 import type { Row as JobRow } from "./list";
 import { Sparkline } from "./sparkline";
@@ -27,7 +27,7 @@ function JobLink({ name }: { readonly name: string }) {
 function Created({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone }) {
   const exact = dateTime(job.created_us, "utc");
   const text =
-    zone === "relative" ? ago((now.value - job.created_us / 1000) / 1000) : dateTime(job.created_us, zone, false);
+    zone === "relative" ? ago((serviceNow.value - job.created_us / 1000) / 1000) : dateTime(job.created_us, zone, false);
   return (
     <time dateTime={new Date(job.created_us / 1000).toISOString()} title={exact}>
       {text}
@@ -39,7 +39,7 @@ function runSeconds(job: JobRow): string {
   if (job.left === "deleted") return kNothing;
   if (job.ended_us !== null) return duration(job.duration_seconds);
   if (job.started_us === null) return elapsed(job.duration_seconds);
-  return elapsed(Math.max(0, now.value - job.started_us / 1000) / 1000);
+  return elapsed(Math.max(0, serviceNow.value - job.started_us / 1000) / 1000);
 }
 
 /** The job's status; of a job that is no longer among those asked for, also why. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { ago, dateTime, duration, type TimeZone } from "../format";
-import { narrow, now, zoneOf } from "../settings";
+import { narrow, serviceNow, zoneOf } from "../settings";
 import { kGreyStyle, type StatusStyle, Status } from "../status";
 import type { Token } from "./calls";
 
@@ -30,8 +30,8 @@ export function tokenStatusOf(token: Token, nowMs: number): TokenStatus {
 export function When({ us, zone }: { us: number | null; zone: TimeZone }) {
   if (us === null) return <span class="faint">never</span>;
   const exact = dateTime(us, "utc");
-  const seconds = (now.value - us / 1000) / 1000;
-  const relative = seconds >= 0 ? ago(seconds) : `in ${remaining(us, now.value)}`;
+  const seconds = (serviceNow.value - us / 1000) / 1000;
+  const relative = seconds >= 0 ? ago(seconds) : `in ${remaining(us, serviceNow.value)}`;
   return (
     <time dateTime={new Date(us / 1000).toISOString()} title={exact}>
       {zone === "relative" ? relative : dateTime(us, zone, false)}
@@ -50,7 +50,7 @@ function Scopes({ token }: { readonly token: Token }) {
 }
 
 function State({ token }: { readonly token: Token }) {
-  const status = tokenStatusOf(token, now.value);
+  const status = tokenStatusOf(token, serviceNow.value);
   return <Status style={status} word={status.word} more={status.more} />;
 }
 
@@ -61,7 +61,7 @@ interface RowProps {
 }
 
 function Action({ token, revoke }: RowProps) {
-  if (!tokenStatusOf(token, now.value).works) return null;
+  if (!tokenStatusOf(token, serviceNow.value).works) return null;
   return (
     <button type="button" onClick={() => revoke(token)}>
       Revoke<span class="unseen"> {token.name}</span>
