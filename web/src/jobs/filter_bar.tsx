@@ -18,13 +18,18 @@ function searchFor(text: string): void {
 function Search() {
   const field = useRef<HTMLInputElement>(null);
   const timer = useRef(0);
+  const sent = useRef<string | null>(null); // the word of the link that came from this field
   useSignalEffect(() => {
     const wanted = valueOf(search.value, "q");
-    if (field.current && document.activeElement !== field.current) field.current.value = wanted;
+    if (wanted === sent.current) return;
+    window.clearTimeout(timer.current); // the link has changed: what was typed before is of another one
+    sent.current = wanted;
+    if (field.current) field.current.value = wanted;
   });
+  useEffect(() => () => window.clearTimeout(timer.current), []);
   const type = (text: string) => {
     window.clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => searchFor(text.trim()), kTypingPauseMs);
+    timer.current = window.setTimeout(() => searchFor((sent.current = text.trim())), kTypingPauseMs);
   };
   return (
     <label class="search">
