@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ApiError } from "../api";
 import { dateTime, duration } from "../format";
+import { zoneOf } from "../settings";
 import { faultWords } from "../states";
 import { kGreyStyle, Status } from "../status";
 import { changeWebhook, deleteWebhook, type Delivery, testWebhook, type Webhook } from "./calls";
@@ -74,7 +75,7 @@ function Hook({ hook, last, changed }: { readonly hook: Webhook; readonly last: 
         <h3 class="alert-url">{hook.url}</h3>
         <p class="faint">
           {eventWords(hook.events)}
-          {hook.after_seconds > 0 ? ` · findings that last ${duration(hook.after_seconds)}` : ""} · since {dateTime(hook.created_us, "utc")}
+          {hook.after_seconds > 0 ? ` · findings that last ${duration(hook.after_seconds)}` : ""} · since {dateTime(hook.created_us, zoneOf("utc"))}
         </p>
         <p>{hook.enabled ? <Last found={last} /> : <Status style={kGreyStyle} word="Switched off" more={hook.note || null} />}</p>
         <p role="status">{said.value}</p>

@@ -3,7 +3,7 @@ import type { ApiError } from "../api";
 import { dateTime, plural } from "../format";
 import { valueOf, withKeys } from "../query";
 import { search, setKeys } from "../router";
-import { serviceNow } from "../settings";
+import { serviceNow, zoneOf } from "../settings";
 import { faultWords } from "../states";
 import { Status } from "../status";
 import { tabPath } from "../tabs";
@@ -20,7 +20,7 @@ function Attempts({ found }: { readonly found: Delivery }) {
       <ol>
         {found.attempts.map((attempt, i) => (
           <li key={i}>
-            {dateTime(attempt.at_us, "utc")}: {attemptWords(attempt)}
+            {dateTime(attempt.at_us, zoneOf("utc"))}: {attemptWords(attempt)}
             {attempt.answer ? <pre tabIndex={0} aria-label="Begin of the answer"><code>{attempt.answer}</code></pre> : null}
           </li>
         ))}
@@ -35,7 +35,7 @@ function Row({ found, hook, changed }: { readonly found: Delivery; readonly hook
   const style = styleOf(found);
   return (
     <tr>
-      <td class="figure">{dateTime(found.created_us, "utc", false)}</td>
+      <td class="figure">{dateTime(found.created_us, zoneOf("utc"), false)}</td>
       <td>
         {found.event}
         {found.job === null ? null : <a class="group" href={tabPath(found.job, "overview")}>{found.job}</a>}
@@ -116,7 +116,7 @@ export function Log({ page, hooks, changed }: { readonly page: DeliveryPage; rea
           <table>
             <thead>
               <tr>
-                {["Time (UTC)", "Event", "Webhook", "What became of it"].map((head) => (
+                {[zoneOf("utc") === "local" ? "Time (local)" : "Time (UTC)", "Event", "Webhook", "What became of it"].map((head) => (
                   <th key={head} scope="col">
                     {head}
                   </th>

@@ -5,7 +5,7 @@ import { count, dateTime, duration, hardware, number, percent, share } from "../
 import { poll, type Poll } from "../poll";
 import { valueOf } from "../query";
 import { search } from "../router";
-import { narrow } from "../settings";
+import { narrow, zoneOf } from "../settings";
 import { Empty, Fault, Loading } from "../states";
 import { tabPath } from "../tabs";
 import { type ComparedJob, type Comparison, compareJobs } from "./calls";
@@ -71,7 +71,7 @@ function numberRows({ a, b, steps }: Comparison): readonly Cells[] {
   return [
     ["Job", <JobLink job={a} />, <JobLink job={b} />, ""],
     ["Status", a.status, b.status, ""],
-    ["Created", dateTime(a.created_us, "utc"), dateTime(b.created_us, "utc"), ""],
+    ["Created", dateTime(a.created_us, zoneOf("utc")), dateTime(b.created_us, zoneOf("utc")), ""],
     ["Rules", kVerdictWords[a.verdict], kVerdictWords[b.verdict], ""],
     ["Hardware", hardware(a.nodes, a.gpus), hardware(b.nodes, b.gpus), ""],
     row("Ranks", ({ ranks }) => ranks, count),

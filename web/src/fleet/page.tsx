@@ -4,6 +4,7 @@ import { clockTime, count, hours, number, share } from "../format";
 import { poll, type Poll } from "../poll";
 import { valueOf } from "../query";
 import { search, setKeys } from "../router";
+import { zoneOf } from "../settings";
 import { Empty, Fault, Loading } from "../states";
 import { byOf, csvAddress, type Fleet, type FleetSums, kBy, kFilters, kSpans, parametersOf, readFleet } from "./calls";
 import { Idle } from "./idle";
@@ -132,12 +133,13 @@ export function FleetPage() {
     return () => opened.stop();
   }, [view]);
   const error = asked.value?.state.value.error ?? null;
+  const zone = zoneOf("utc");
   const empty = found.value !== null && found.value.total.jobs === 0 && found.value.weeks.every(({ sums }) => sums.jobs === 0);
   return (
     <>
       <div class="page-head">
         <h1>Fleet</h1>
-        {found.value === null ? null : <p class="faint">as of {clockTime(found.value.as_of_us / 1000, "utc")} UTC</p>}
+        {found.value === null ? null : <p class="faint">as of {clockTime(found.value.as_of_us / 1000, zone)} {zone === "local" ? "local" : "UTC"}</p>}
       </div>
       <Tools />
       {asked.value === null ? null : <Fault what="The fleet" poll={asked.value} />}

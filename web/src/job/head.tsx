@@ -4,7 +4,7 @@ import { ago, clockTime, dateTime, duration, elapsed, hardware } from "../format
 import type { Job } from "../model";
 import { withKeys } from "../query";
 import { search } from "../router";
-import { serviceNow } from "../settings";
+import { serviceNow, zoneOf } from "../settings";
 import { JobState } from "../status";
 import { kTabs, type Tab, tabPath } from "../tabs";
 import { isRunning, startMs } from "./view";
@@ -112,7 +112,7 @@ export function Head({ job, tab }: { readonly job: Job; readonly tab: Tab }) {
           <a href={`/compare${withKeys("", { b: job.name })}`}>Compare</a>
         </li>
         <li>
-          started <time dateTime={new Date(startMs(job)).toISOString()}>{dateTime(startMs(job) * 1000, "utc")}</time>
+          started <time dateTime={new Date(startMs(job)).toISOString()}>{dateTime(startMs(job) * 1000, zoneOf("utc"))}</time>
         </li>
         <li>
           {hardware(job.nodes.length, gpusOf(job))}
