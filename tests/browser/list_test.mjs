@@ -40,7 +40,16 @@ test("typing searches at the service, the link keeps it, Back undoes it", async 
   assert.ok(service.calls(/name_contains=/).length <= 2, "one call after the pause, not one for each letter");
   await page.goBack();
   await until(["mlp-demo", "albef-1000", "albef-1007"]);
-  assert.equal(await page.locator("#search").inputValue(), "albef", "a field in use is not changed under the hand");
+  assert.equal(await page.locator("#search").inputValue(), "", "the field says what the link says");
+});
+
+test("what was typed does not follow the reader to another page", async () => {
+  await open();
+  await page.locator("#search").fill("albef");
+  await page.evaluate(() => document.querySelector(".job-link").click());
+  await page.waitForURL(/\/jobs\/mlp-demo$/);
+  await page.waitForTimeout(400);
+  assert.equal(new URL(page.url()).search, "");
 });
 
 test("filters by status, issue and time combine, and a reload shows the same", async () => {
@@ -289,4 +298,21 @@ test("names from outside stay text", async () => {
   assert.deepEqual(await names(), ["evil", `</a>${evil}`]);
   assert.equal(await page.evaluate(() => window.hit), undefined);
   assert.equal(await page.locator("main img, main script").count(), 0);
+});
+
+test("long names make no page wider than the screen, and push no column out", async () => {
+  const long = (end) => `${"a-name-without-an-end".padEnd(52, "x")}${end}`;
+  service.jobs = ["1", "2"].map((end) => sampleJob({ name: long(end), group: long("g"), startedUs: kNow - 60e6 }));
+  const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+  await open();
+  assert.ok(await page.evaluate(() => document.querySelector(".table-card").scrollWidth <= document.querySelector(".table-card").clientWidth), "the table fits");
+  await page.setViewportSize({ width: 390, height: 800 });
+  for (const end of ["1", "2"]) await page.getByLabel(`Compare ${long(end)}`).check();
+  assert.ok(await fits(), "the list");
+  await page.getByRole("link", { name: /^Compare a-name/ }).click();
+  await page.locator(".fleet-legend").first().waitFor();
+  assert.ok(await fits(), "the comparison");
+  await page.goto(`${service.url}/jobs/${long("1")}?tz=local`);
+  assert.match(await page.locator(".job-facts time").textContent(), / local$/);
+  assert.ok(await fits(), "the job");
 });
