@@ -38,6 +38,7 @@ DIFFERS = {
     "/api/v1/jobs/running/report summary.duration_seconds": "the job still runs",
     "/api/v1/jobs/running/report summary.initialisation.percent": "its share of a job that still runs",
     "/api/v1/jobs/running/report summary.training_loop.percent": "its share of a job that still runs",
+    **{f"/api/v1/jobs items.{item}.mean_{part}_util_percent": "from the first step to the last" for item in (0, 1) for part in ("cpu", "gpu")},
     **{f"/api/v1/jobs/{job}/report method": "phases of a job are the diagnosis's" for job in ("finished", "running", "marked")},
 }
 # Words of the catalog, which a newer version may put otherwise.

@@ -42,7 +42,7 @@ struct StepSpan {
 };
 
 // The samples of one metric: of equal parts of the job's time, of all of it, and of its steps.
-struct Samples {
+struct MetricUse {
   std::array<Mean, kSparkPoints> parts;
   Mean all, within_steps;
 };
@@ -50,7 +50,7 @@ struct Samples {
 struct Parts {
   std::int64_t from_us = 0, to_us = 0;
   StepSpan steps;
-  Samples cpu, gpu;
+  MetricUse cpu, gpu;
 
   std::size_t PartOf(std::int64_t at_us) const {
     const double share =
@@ -59,36 +59,36 @@ struct Parts {
     return static_cast<std::size_t>(std::clamp<std::int64_t>(part, 0, kSparkPoints - 1));
   }
   // Samples from `at_us` on, of so long a time.
-  void Add(Samples& samples, std::int64_t at_us, std::int64_t long_us, double total,
+  void Add(MetricUse& use, std::int64_t at_us, std::int64_t long_us, double total,
            std::int64_t count) const {
-    samples.parts[PartOf(at_us)].Add(total, count);
-    samples.all.Add(total, count);
-    if (steps.Has(at_us + long_us / 2)) samples.within_steps.Add(total, count);
+    use.parts[PartOf(at_us)].Add(total, count);
+    use.all.Add(total, count);
+    if (steps.Has(at_us + long_us / 2)) use.within_steps.Add(total, count);
   }
 };
 
-Samples& SamplesOf(const std::string& metric, Parts& parts) {
+MetricUse& UseOf(const std::string& metric, Parts& parts) {
   return metric == kGpu ? parts.gpu : parts.cpu;
 }
 
 void AddTicks(const TickTable& table, Parts& parts) {
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    Samples& samples = SamplesOf(table.series[column].metric, parts);
+    MetricUse& use = UseOf(table.series[column].metric, parts);
     for (std::size_t row = 0; row < table.at_us.size(); ++row) {
       if (!table.columns[column].Has(row)) continue;
-      parts.Add(samples, table.at_us[row], 0, table.columns[column].At(row), 1);
+      parts.Add(use, table.at_us[row], 0, table.columns[column].At(row), 1);
     }
   }
 }
 
 void AddRollup(const NodeRollup& rollup, std::int64_t bin_us, Parts& parts) {
-  Samples& samples = SamplesOf(rollup.metric, parts);
+  MetricUse& use = UseOf(rollup.metric, parts);
   for (const RollupDevice& device : DevicesOf(rollup.bins)) {
     for (std::size_t row = 0; row < rollup.bins.at_us.size(); ++row) {
       const std::int64_t at_us = rollup.bins.at_us[row];
       const bool inside = at_us + bin_us > parts.from_us && at_us <= parts.to_us;
       if (!inside || !device.count->Has(row)) continue;
-      parts.Add(samples, at_us, bin_us, device.sum->At(row), device.count->values[row]);
+      parts.Add(use, at_us, bin_us, device.sum->At(row), device.count->values[row]);
     }
   }
 }
@@ -130,9 +130,9 @@ Status AddNodes(Connection& connection, std::int64_t job_id,
   });
 }
 
-// Of the steps, or of all the time where none was sampled.
-std::optional<double> MeanOf(const Samples& samples) {
-  return samples.within_steps.count > 0 ? samples.within_steps.Value() : samples.all.Value();
+// The mean of the steps, or of all the time where no step was sampled.
+std::optional<double> MeanOf(const MetricUse& use) {
+  return use.within_steps.count > 0 ? use.within_steps.Value() : use.all.Value();
 }
 
 Status SummariseTicks(Connection& connection, std::int64_t job_id, const StepSpan& steps,

@@ -48,7 +48,9 @@ TEST(Card, TellsTheStoryInFewShortLines) {
   const std::string card = ToCard(Sample());
   EXPECT_NE(card.find("resnet-42  Completed, 1 h 00 min"), std::string::npos) << card;
   EXPECT_NE(card.find("1 node, 8 GPUs (NVIDIA A100), group nightly"), std::string::npos) << card;
-  EXPECT_NE(card.find("GPU         [##########..............] half within 41.0 %"), std::string::npos) << card;
+  EXPECT_NE(card.find("GPU         [##########..............] half within 41.0 %"),
+            std::string::npos)
+      << card;
   EXPECT_NE(card.find("CPU         not measured"), std::string::npos) << card;
   EXPECT_NE(card.find("63.0 % of the training's time was lost to preprocessing."),
             std::string::npos)
