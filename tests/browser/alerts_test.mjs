@@ -22,8 +22,12 @@ test("by keyboard: a webhook is made, its secret is shown once, and a test shows
   const secret = page.getByRole("textbox", { name: "Secret" });
   await secret.waitFor();
   assert.match(await secret.inputValue(), /^whsec_/);
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.getAttribute("name"));
+  assert.equal(await focused(), "Secret");
   assert.deepEqual(service.alerts.webhooks[0].events, ["rule.issues_found", "job.failed", "job.stalled"]);
   await page.getByRole("button", { name: "Done" }).press("Enter");
+  await page.getByLabel("Address").waitFor();
+  assert.equal(await focused(), "url");
   await page.getByRole("button", { name: `Send test to ${kUrl}` }).press("Enter");
   await log().getByText("Delivered").waitFor();
   assert.match(await log().locator("tbody tr").first().textContent(), /webhook\.test.*stepscopeDelivered HTTP 204 in 12\.4 ms/);

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { ApiError } from "../api";
 import { Icon } from "../icons";
 import { faultWords } from "../states";
@@ -14,6 +14,7 @@ const kUsual: Wanted = { events: ["rule.issues_found", "job.failed", "job.stalle
 function Made({ made, done }: { readonly made: MadeWebhook; readonly done: () => void }) {
   const field = useRef<HTMLInputElement>(null);
   const copied = useSignal(false);
+  useEffect(() => field.current?.focus(), []);
   const copy = async () => {
     field.current?.select();
     // Without TLS a browser has no clipboard; the selected text can be copied by hand.
@@ -53,7 +54,10 @@ function exampleOf(event: string, rule: string): string {
   return JSON.stringify({ type: event, timestamp: "2026-11-20T20:13:34.123456Z", data }, null, 2);
 }
 
-function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
+function Form({ again, made }: { readonly again: boolean; readonly made: (webhook: MadeWebhook) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  // The button that was pressed is gone, and the focus would be nowhere.
+  useEffect(() => (again ? field.current?.focus() : undefined), []);
   const url = useSignal("");
   const wants = useWants(kUsual);
   const busy = useSignal(false);
@@ -76,7 +80,7 @@ function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
       <div class="token-fields alert-fields">
         <label>
           <span>Address</span>
-          <input name="url" type="url" maxLength={2048} autocomplete="off" spellcheck={false} placeholder="https://alerts.example.com/stepscope" value={url.value}
+          <input ref={field} name="url" type="url" maxLength={2048} autocomplete="off" spellcheck={false} placeholder="https://alerts.example.com/stepscope" value={url.value}
             onInput={(event) => ((url.value = event.currentTarget.value), (fault.value = ""))} />
         </label>
         <button class="primary" disabled={busy.value}>
@@ -106,7 +110,8 @@ function Form({ made }: { readonly made: (webhook: MadeWebhook) => void }) {
 
 export function Make({ changed }: { readonly changed: () => void }) {
   const made = useSignal<MadeWebhook | null>(null);
+  const again = useRef(false);
   const found = made.value;
-  if (found !== null) return <Made made={found} done={() => (made.value = null)} />;
-  return <Form made={(webhook) => ((made.value = webhook), changed())} />;
+  if (found !== null) return <Made made={found} done={() => ((again.current = true), (made.value = null))} />;
+  return <Form again={again.current} made={(webhook) => ((made.value = webhook), changed())} />;
 }
