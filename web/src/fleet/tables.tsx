@@ -42,11 +42,12 @@ export function Holders({ found }: { readonly found: Fleet }) {
         <p>{more > 0 ? `the ${count(rows.length)} that lost most of ${count(found.rows_total)}` : `${count(rows.length)} in all`}</p>
       </div>
       {by === "node" ? <p class="faint">A job's hours are spread evenly over its GPUs; what a node lost is its part of that, not measured on it.</p> : null}
+      {by === "cause" ? <p class="faint">Each row is the jobs that lost most to this cause, with all that they lost, to other causes too. The bar above has the hours of each cause.</p> : null}
       <div class="scroll" tabIndex={0} role="region" aria-label={`Hours by ${word}`}>
         <table>
           <thead>
             <tr>
-              <th scope="col">{word}</th>
+              <th scope="col">{by === "cause" ? "Largest loss" : word}</th>
               <SortHead sort="lost" now={now}>Lost</SortHead>
               <SortHead sort="held" now={now}>Held</SortHead>
               <th scope="col" class="number">Busy, of judged</th>
