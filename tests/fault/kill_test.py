@@ -174,14 +174,11 @@ def check_agent(service, lives):
     """All that was acknowledged to each session of the agent is there, tick by tick, once."""
     sessions = service.sql(AGENT_SESSIONS)
     assert 1 < len(sessions) <= lives
-    ended = 0
     for session, stored, lost, rejected, frames, newest, ticks, first_us, last_us in sessions:
         assert (lost, rejected) == ("0", "0"), session
-        # The other frames say that the node began and, in the one session that was ended, that it ended. That session need not be
-        # the one the service saw last: the frames of an agent that was killed are sent by the agent after it, maybe behind its own.
-        assert int(stored) - int(frames) in (1, 2), f"session {session}: {frames} frames of {stored}, the newest {newest}"
-        ended += int(stored) - int(frames) - 1
+        # The other frames say that the node began, that a source is read seldom because it costs too much on a busy machine, and that
+        # the node ended.
+        assert int(stored) > int(frames), f"session {session}: {frames} frames of {stored}, the newest {newest}"
         if frames != "0":
             # An agent that was not given the processor sleeps through a tick, and makes none up.
             assert int(frames) <= int(ticks) <= (int(last_us) - int(first_us)) // AGENT_INTERVAL_US + 1, f"session {session}: {ticks} ticks from {first_us} to {last_us}"
-    assert ended <= 1, f"{ended} of {len(sessions)} sessions were ended, and the test ended one"
