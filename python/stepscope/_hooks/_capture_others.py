@@ -16,18 +16,19 @@ class OtherProfilers:
     """`give_way` is called on the thread that begins a profiler of the training, before PyTorch hears of it."""
 
     def __init__(self, torch: Any, give_way: Callable[[], None]) -> None:
-        self._module = torch.autograd.profiler
-        self._records = torch.autograd._profiler_enabled
+        self._autograd = getattr(torch, "autograd", None)
+        self._module = getattr(self._autograd, "profiler", None)
         self._give_way = give_way
         self._warms = False  # one has been prepared, and records later
         self._own = 0  # the thread that begins a window of ours
         for name in _BEGINS:
-            if hasattr(self._module, name):
+            if hasattr(self._module, name):  # a version without it has no profiler that windows know
                 setattr(self._module, name, self._looked_at(getattr(self._module, name), name == _BEGINS[0]))
 
     def any(self) -> bool:
         """Whether one of them warms up or records."""
-        return bool(self._warms or self._module._is_profiler_enabled or self._records())
+        autograd: Any = self._autograd
+        return bool(self._warms or autograd.profiler._is_profiler_enabled or autograd._profiler_enabled())
 
     def start(self, profiler: Any) -> None:
         """Begins a window's own profiler."""
