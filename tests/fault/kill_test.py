@@ -21,7 +21,8 @@ AGENT, AGENT_INTERVAL_US = "killed-agent", 100_000
 AGENT_STORED = f"select coalesce(sum(stored), 0) from streams join jobs using (job_id) where name = '{AGENT}'"
 AGENT_SESSIONS = f"""
     select encode(session, 'hex'), stored, lost, rejected, count(f.sequence), max(f.sequence), sum(rows), min(from_us), max(to_us)
-    from streams s join jobs j using (job_id) left join frames f using (job_id, session) where j.name = '{AGENT}' group by job_id, session, stored, lost, rejected"""
+    from streams s join jobs j using (job_id) left join frames f using (job_id, session) where j.name = '{AGENT}' group by job_id, session, stored, lost, rejected
+    order by max(s.created_us)"""
 
 
 class OneService:
@@ -83,7 +84,8 @@ class Agent:
         self.start()
 
     def start(self):
-        options = ["run", "--server", self.service.url, "--job", self.job, "--node", "node-1", "--interval", "100ms", "--push", "1s"]
+        # With a budget that no machine is too busy for: else the node's facts are told again, as sources are then read seldom.
+        options = ["run", "--server", self.service.url, "--job", self.job, "--node", "node-1", "--interval", "100ms", "--push", "1s", "--budget", "100"]
         self.process = subprocess.Popen(
             [program("stepscope-agent"), *options, "--", "sleep", "600"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -176,9 +178,8 @@ def check_agent(service, lives):
     assert 1 < len(sessions) <= lives
     for session, stored, lost, rejected, frames, newest, ticks, first_us, last_us in sessions:
         assert (lost, rejected) == ("0", "0"), session
-        # The other frames say that the node began, that a source is read seldom because it costs too much on a busy machine, and that
-        # the node ended.
-        assert int(stored) > int(frames), f"session {session}: {frames} frames of {stored}, the newest {newest}"
+        # The other frames say that the node began and, in the last session, which was ended, that it ended.
+        assert int(stored) - int(frames) in ((1, 2) if session == sessions[-1][0] else (1,)), f"session {session}: {frames} frames of {stored}, the newest {newest}"
         if frames != "0":
             # An agent that was not given the processor sleeps through a tick, and makes none up.
             assert int(frames) <= int(ticks) <= (int(last_us) - int(first_us)) // AGENT_INTERVAL_US + 1, f"session {session}: {ticks} ticks from {first_us} to {last_us}"

@@ -11,7 +11,7 @@ namespace stepscope {
 // does and has no trace of its rank yet; nothing where there is none. Numbers of the profiler's
 // steps are the same on all ranks: the first one must be the same, and where both are on a clock
 // since the epoch they lie within 10 minutes of each other. Other traces must overlap in time.
-// Those that have neither numbers nor such a clock belong to the first window that lacks the rank.
+// Traces that have neither numbers nor such a clock belong to the first window that lacks the rank.
 // In the caller's transaction, with the job locked.
 Result<std::optional<std::int64_t>> FindSameCapture(Connection& connection, std::int64_t job_id,
                                                     std::int64_t from_window, const TraceRow& trace,
