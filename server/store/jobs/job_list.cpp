@@ -16,46 +16,35 @@ namespace {
 
 // Rules are filtered in a statement apart from the jobs: Citus cannot look into a distributed table
 // for each row of a reference table.
-constexpr char kFilter[] = R"(
-from jobs
-where ($1 = '' or position(lower($1) in lower(name)) > 0)
-    and ($2 = '' or job_group = $2)
-    and (cardinality($3::text[]) = 0 or status = any($3))
-    and ($4::bigint is null or created_us > $4)
-    and ($5::bigint is null or created_us < $5)
-    and (($6 = '' and cardinality($7::text[]) = 0) or job_id in (
-        select job_id
+constexpr std::string_view kWithRule = R"(
+job_id in (
+    select job_id
+    from rule_configs c
+    join rule_states s using (job_id, rule_config_id)
+    where ({0} = '' or c.rule = {0} or c.name = {0})
+        and (cardinality({1}::text[]) = 0 or s.status = any({1}))))";
+constexpr std::string_view kOfVerdict = R"(
+(('unknown' = any({0}) and job_id not in (select job_id from rule_configs))
+    or job_id in (
+        select c.job_id
         from rule_configs c
         join rule_states s using (job_id, rule_config_id)
-        where ($6 = '' or c.rule = $6 or c.name = $6)
-            and (cardinality($7::text[]) = 0 or s.status = any($7))))
-    and ($8 or name = any($9) or name like any($10))
-    and (cardinality($11::text[]) = 0
-        or ('unknown' = any($11) and job_id not in (select job_id from rule_configs))
-        or job_id in (
-            select c.job_id
-            from rule_configs c
-            join rule_states s using (job_id, rule_config_id)
-            left join rule_configs r on r.job_id = c.job_id and r.rule = 'ProfilerReport'
-            group by c.job_id
-            having case
-                when bool_or(s.status = 'IssuesFound') then 'issues'
-                when bool_or((c.rule = 'ProfilerReport' or r.job_id is null)
-                    and s.verdict ->> 'kind' in ('clear', 'finding')) then 'none'
-                else 'unknown' end = any($11))))";
-constexpr char kTrouble[] = R"(
-select job_id, name
-from rule_configs
-join rule_states using (job_id, rule_config_id)
-where job_id = any($1::bigint[]) and status in ('IssuesFound', 'Error')
-order by job_id, name
-limit 100000)";
-// Whether a job has issues, and whether it is judged: ProfilerReport, which sums up the others, has
-// a verdict, or some rule of a job that was not given it. Verdicts are large: only these are read.
-constexpr char kVerdicts[] = R"(
+        left join rule_configs r on r.job_id = c.job_id and r.rule = 'ProfilerReport'
+        group by c.job_id
+        having case
+            when bool_or(s.status = 'IssuesFound') then 'issues'
+            when bool_or((c.rule = 'ProfilerReport' or r.job_id is null)
+                and s.verdict ->> 'kind' in ('clear', 'finding')) then 'none'
+            else 'unknown' end = any({0}))))";
+// The rules in trouble of each job, whether it has issues, and whether it is judged:
+// ProfilerReport, which sums up the others, has a verdict, or some rule of a job that was not given
+// it. Verdicts are large: only these are read.
+constexpr char kJudged[] = R"(
 select c.job_id, bool_or(s.status = 'IssuesFound'), bool_or(
     (c.rule = 'ProfilerReport' or r.job_id is null)
-    and s.verdict ->> 'kind' in ('clear', 'finding'))
+    and s.verdict ->> 'kind' in ('clear', 'finding')),
+    array_to_json(array_agg(c.name order by c.name)
+        filter (where s.status in ('IssuesFound', 'Error')))::text
 from rule_configs c
 join rule_states s using (job_id, rule_config_id)
 left join rule_configs r on r.job_id = c.job_id and r.rule = 'ProfilerReport'
@@ -67,7 +56,7 @@ limit 1000)";
 struct Sort {
   std::string_view word, column, type;
 };
-// $12 of each page is the time at which the first one was asked for, so that the order stays. A job
+// $1 of each page is the time at which the first one was asked for, so that the order stays. A job
 // that has not begun has lasted no time.
 constexpr Sort kSorts[] = {
     {"created", "created_us", "bigint"},
@@ -75,7 +64,7 @@ constexpr Sort kSorts[] = {
     {"status", "status", "text"},
     {"duration",
      "(case when started_us is null then 0 else "
-     "greatest(coalesce(ended_us, $12::bigint) - started_us, 0) end)",
+     "greatest(coalesce(ended_us, $1::bigint) - started_us, 0) end)",
      "bigint"},
     {"issues",
      "coalesce((select h.issues from job_hours h where h.job_id = jobs.job_id), 0)::bigint",
@@ -92,10 +81,10 @@ struct Order {
   std::string By() const {
     return Format("order by {0} {1}, job_id {1}", sort.column, descending ? "desc" : "asc");
   }
-  // The condition for rows behind the cursor, which is bound as $13 and $14.
-  std::string Behind() const {
-    return Format("and ({}, job_id) {} ($13::{}, $14::bigint)", sort.column, descending ? "<" : ">",
-                  sort.type);
+  // The condition for rows behind a cursor, whose values have these places.
+  std::string Behind(std::string_view key, std::string_view job_id) const {
+    return Format("({}, job_id) {} ({}::{}, {}::bigint)", sort.column, descending ? "<" : ">", key,
+                  sort.type, job_id);
   }
   // The position behind a row, whose last column is what the list is sorted by.
   Json Position(const std::string& word, const Rows& rows, std::size_t row,
@@ -127,77 +116,121 @@ std::vector<std::string> Texts(const std::vector<Status>& statuses) {
   return texts;
 }
 
-std::vector<Parameter> FilterParameters(const JobFilter& filter) {
-  const ScopePatterns patterns = PatternsOf(filter.scopes);
-  return {filter.name_contains,
-          filter.group,
-          Parameter::Array(Texts(filter.statuses)),
-          filter.created_after_us,
-          filter.created_before_us,
-          filter.rule,
-          Parameter::Array(Texts(filter.rule_statuses)),
-          filter.scopes.empty(),
-          Parameter::Array(patterns.names),
-          Parameter::Array(patterns.beginnings),
-          Parameter::Array(Texts(filter.verdicts))};
+// What is asked of a list, and no more: a condition on rules asks every machine of a cluster, even
+// one that holds for all jobs.
+class Where {
+ public:
+  // The place of a value in the statement.
+  std::string Bind(Parameter value) {
+    parameters_.push_back(std::move(value));
+    return Format("${}", parameters_.size());
+  }
+  void And(const std::string& condition) {
+    sql_ += sql_.empty() ? "where " : " and ";
+    sql_ += condition;
+  }
+  const std::string& sql() const { return sql_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+
+ private:
+  std::string sql_;
+  std::vector<Parameter> parameters_;
+};
+
+void AddConditions(const JobFilter& filter, Where& where) {
+  if (!filter.name_contains.empty()) {
+    where.And(
+        Format("position(lower({}::text) in lower(name)) > 0", where.Bind(filter.name_contains)));
+  }
+  if (!filter.group.empty()) where.And(Format("job_group = {}", where.Bind(filter.group)));
+  if (!filter.statuses.empty()) {
+    where.And(Format("status = any({})", where.Bind(Parameter::Array(Texts(filter.statuses)))));
+  }
+  if (filter.created_after_us) {
+    where.And(Format("created_us > {}", where.Bind(*filter.created_after_us)));
+  }
+  if (filter.created_before_us) {
+    where.And(Format("created_us < {}", where.Bind(*filter.created_before_us)));
+  }
+  if (!filter.rule.empty() || !filter.rule_statuses.empty()) {
+    const std::string rule = where.Bind(filter.rule);
+    where.And(Format(kWithRule, rule, where.Bind(Parameter::Array(Texts(filter.rule_statuses)))));
+  }
+  if (!filter.scopes.empty()) {
+    const ScopePatterns patterns = PatternsOf(filter.scopes);
+    const std::string names = where.Bind(Parameter::Array(patterns.names));
+    where.And(Format("(name = any({}) or name like any({}))", names,
+                     where.Bind(Parameter::Array(patterns.beginnings))));
+  }
+  if (!filter.verdicts.empty()) {
+    where.And(Format(kOfVerdict, where.Bind(Parameter::Array(Texts(filter.verdicts)))));
+  }
 }
 
 // Reads one row more than a page, to know whether another page follows. `now_us` becomes that of
 // the first page.
 Result<Rows> ReadPage(Connection& connection, const JobFilter& filter, const Order& order,
                       std::int64_t& now_us) {
-  std::vector<Parameter> parameters = FilterParameters(filter);
-  std::string behind;
-  if (filter.after.empty()) {
-    parameters.emplace_back(now_us);
-  } else {
-    const Result<Json> position = DecodeCursor(filter.after, order.Likeness());
+  Result<Json> position = Json();
+  if (!filter.after.empty()) {
+    position = DecodeCursor(filter.after, order.Likeness());
     if (!position) return position.error();
     if ((*position)[0] != filter.sort) return Invalid("cursor: belongs to another sort");
-    const Json& key = (*position)[1];
     now_us = (*position)[3].get<std::int64_t>();
-    parameters.emplace_back(now_us);
-    parameters.push_back(key.is_string() ? Parameter(key.get<std::string>())
-                                         : Parameter(key.get<std::int64_t>()));
-    parameters.emplace_back((*position)[2].get<std::int64_t>());
-    behind = order.Behind();
   }
-  return connection.Query(Format("select {}, {} {} {} {} limit {}", kJobColumns, order.sort.column,
-                                 kFilter, behind, order.By(), filter.limit + 1),
-                          parameters);
+  Where where;
+  where.Bind(now_us);
+  AddConditions(filter, where);
+  if (!position->is_null()) {
+    const Json& key = (*position)[1];
+    const std::string place = where.Bind(key.is_string() ? Parameter(key.get<std::string>())
+                                                         : Parameter(key.get<std::int64_t>()));
+    where.And(order.Behind(place, where.Bind((*position)[2].get<std::int64_t>())));
+  }
+  return connection.Query(Format("select {}, {} from jobs {} {} limit {}", kJobColumns,
+                                 order.sort.column, where.sql(), order.By(), filter.limit + 1),
+                          where.parameters());
 }
 
-Status AddVerdicts(Connection& connection, const std::vector<std::int64_t>& ids,
-                   std::map<std::int64_t, JobListItem*>& by_id) {
-  const Result<Rows> verdicts = connection.Query(kVerdicts, {Parameter::Array(ids)});
-  if (!verdicts) return verdicts.error();
-  for (std::size_t i = 0; i < verdicts->size(); ++i) {
-    by_id[verdicts->Int(i, 0)]->verdict = verdicts->Bool(i, 1)   ? JobVerdict::kIssues
-                                          : verdicts->Bool(i, 2) ? JobVerdict::kNone
-                                                                 : JobVerdict::kUnknown;
+Result<std::int64_t> CountMatching(Connection& connection, const JobFilter& filter) {
+  Where where;
+  AddConditions(filter, where);
+  const Result<Rows> total =
+      connection.Query(Format("select count(*) from jobs {}", where.sql()), where.parameters());
+  return total ? Result<std::int64_t>(total->Int(0, 0)) : total.error();
+}
+
+Status AddRules(Connection& connection, const std::vector<std::int64_t>& ids,
+                std::map<std::int64_t, JobListItem*>& by_id) {
+  const Result<Rows> judged = connection.Query(kJudged, {Parameter::Array(ids)});
+  if (!judged) return judged.error();
+  for (std::size_t i = 0; i < judged->size(); ++i) {
+    JobListItem& item = *by_id[judged->Int(i, 0)];
+    item.verdict = judged->Bool(i, 1)   ? JobVerdict::kIssues
+                   : judged->Bool(i, 2) ? JobVerdict::kNone
+                                        : JobVerdict::kUnknown;
+    for (const Json& name : ReadJson(*judged, i, 3)) {
+      item.rules_in_trouble.push_back(name.get<std::string>());
+    }
   }
   return {};
 }
 
-Status AddSizes(Connection& connection, std::vector<JobListItem>& items) {
+Status AddRulesAndSizes(Connection& connection, std::vector<JobListItem>& items) {
   std::map<std::int64_t, JobListItem*> by_id;
   std::vector<std::int64_t> ids;
   for (JobListItem& item : items) {
     by_id[item.job.job_id] = &item;
     ids.push_back(item.job.job_id);
   }
-  const Result<Rows> trouble = connection.Query(kTrouble, {Parameter::Array(ids)});
-  if (!trouble) return trouble.error();
-  for (std::size_t i = 0; i < trouble->size(); ++i) {
-    by_id[trouble->Int(i, 0)]->rules_in_trouble.push_back(trouble->Text(i, 1));
-  }
+  if (Status added = AddRules(connection, ids, by_id); !added) return added;
   const auto sizes = JobSizesOf(connection, ids);
   if (!sizes) return sizes.error();
   for (const auto& [job_id, size] : *sizes) {
     by_id[job_id]->nodes = static_cast<int>(size.nodes);
     by_id[job_id]->gpus = static_cast<int>(size.gpus);
   }
-  return AddVerdicts(connection, ids, by_id);
+  return {};
 }
 
 constexpr std::string_view kVerdictWords[] = {"issues", "none", "unknown"};
@@ -226,11 +259,10 @@ Result<JobPage> ListJobs(Connection& connection, const JobFilter& filter) {
   std::int64_t now_us = filter.now_us;
   const Result<Rows> rows = ReadPage(connection, filter, *order, now_us);
   if (!rows) return rows.error();
-  const Result<Rows> total =
-      connection.Query(std::string("select count(*) ") + kFilter, FilterParameters(filter));
+  const Result<std::int64_t> total = CountMatching(connection, filter);
   if (!total) return total.error();
   JobPage page;
-  page.total = total->Int(0, 0);
+  page.total = *total;
   const std::size_t limit = static_cast<std::size_t>(filter.limit);
   for (std::size_t i = 0; i < std::min(rows->size(), limit); ++i) {
     page.items.push_back({.job = ReadJob(*rows, i), .rules_in_trouble = {}});
@@ -238,7 +270,7 @@ Result<JobPage> ListJobs(Connection& connection, const JobFilter& filter) {
   if (rows->size() > limit) {
     page.next = EncodeCursor(order->Position(filter.sort, *rows, limit - 1, now_us));
   }
-  if (Status added = AddSizes(connection, page.items); !added) return added.error();
+  if (Status added = AddRulesAndSizes(connection, page.items); !added) return added.error();
   return page;
 }
 
