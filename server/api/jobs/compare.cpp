@@ -18,8 +18,7 @@
 #include "server/report/measure/rank_summaries.h"
 #include "server/report/measure/step_change.h"
 #include "server/report/page/diagnosis_answer.h"
-#include "server/store/jobs/jobs.h"
-#include "server/store/rules/rules.h"
+#include "server/store/rules/job_details.h"
 
 namespace stepscope {
 namespace {
@@ -61,10 +60,12 @@ Result<Side> Load(const Api& api, Connection& connection, const std::string& nam
   if (const Status read = take(FindJob(connection, name), side.job); !read) return read.error();
   const std::int64_t id = side.job.job_id;
   Status read = take(api.summaries.Of(connection, side.job), side.summary);
-  if (read) read = take(DescribeNodes(connection, id), side.nodes);
-  if (read) read = take(DescribeRanks(connection, id), side.ranks);
-  if (read) read = take(ListRuleStates(connection, id), side.rules);
+  JobDetails details;
+  if (read) read = take(LoadJobDetails(connection, id), details);
   if (!read) return read.error();
+  side.nodes = std::move(details.nodes);
+  side.ranks = std::move(details.ranks);
+  side.rules = std::move(details.rules);
   if (side.ranks.empty()) return side;
   const RankOnNode first[] = {{side.ranks.front().rank, ""}};
   read = ForEachSummary(connection, id, first, 50,

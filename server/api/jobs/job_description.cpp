@@ -14,6 +14,7 @@
 #include "server/report/page/rule_answer.h"
 #include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/job_rows.h"
+#include "server/store/rules/job_details.h"
 
 namespace stepscope {
 namespace {
@@ -106,7 +107,7 @@ OrderedJson FailureOf(const Json& failure) {
 }
 
 // In the order in which they happened, whatever the clocks said.
-OrderedJson TransitionsOf(std::vector<TransitionRow> transitions) {
+OrderedJson JobTransitions(std::vector<TransitionRow> transitions) {
   std::ranges::sort(transitions, {}, &TransitionRow::version);
   OrderedJson list = OrderedJson::array();
   for (const TransitionRow& transition : transitions) {
@@ -131,31 +132,16 @@ OrderedJson ConfigurationOf(const JobRow& job) {
 }
 
 // All of a job but its samples.
-struct Description {
+struct Description : JobDetails {
   JobRow job;
-  std::vector<NodeRow> nodes;
-  std::vector<RankRow> ranks;
-  std::vector<TransitionRow> transitions;
-  std::vector<RuleStateRow> rules;
 };
 
-template <typename T>
-Status Take(Result<T> from, T& to) {
-  if (!from) return from.error();
-  to = std::move(*from);
-  return {};
-}
-
 Result<Description> LoadDescription(Connection& connection, const std::string& name) {
-  Description found;
-  Status read = Take(FindJob(connection, name), found.job);
-  const std::int64_t job_id = found.job.job_id;
-  if (read) read = Take(DescribeNodes(connection, job_id), found.nodes);
-  if (read) read = Take(DescribeRanks(connection, job_id), found.ranks);
-  if (read) read = Take(ListTransitions(connection, job_id), found.transitions);
-  if (read) read = Take(ListRuleStates(connection, job_id), found.rules);
-  if (!read) return read.error();
-  return found;
+  Result<JobRow> job = FindJob(connection, name);
+  if (!job) return job.error();
+  Result<JobDetails> details = LoadJobDetails(connection, job->job_id);
+  if (!details) return details.error();
+  return Description{std::move(*details), std::move(*job)};
 }
 
 // Only for a job that began before: the time is noted for other jobs, too.
@@ -194,7 +180,7 @@ OrderedJson ToJson(const Description& found, const std::string& url) {
   for (std::size_t i = 0; i < std::min(found.ranks.size(), kMostRanksShown); ++i)
     json["ranks"].push_back(ToJson(found.ranks[i], names));
   json["left_out"] = LeftOut(found);
-  json["secondary_status_transitions"] = TransitionsOf(found.transitions);
+  json["secondary_status_transitions"] = JobTransitions(found.transitions);
   OrderedJson rules = OrderedJson::array();
   for (const RuleStateRow& rule : found.rules) rules.push_back(ToJson(rule, found.transitions));
   json["profiler_rule_evaluation_statuses"] = rules;

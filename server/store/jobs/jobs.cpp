@@ -74,40 +74,47 @@ Statement PickedBy(const std::string& sql, std::int64_t job_id, FactNames names)
            static_cast<std::int64_t>(kLongestFact)}};
 }
 
-Result<std::vector<NodeRow>> ReadNodes(const Result<Rows>& rows) {
-  if (!rows) return rows.error();
+}  // namespace
+
+std::vector<NodeRow> ReadNodeRows(const Rows& rows) {
   std::vector<NodeRow> nodes;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     NodeRow& node = nodes.emplace_back();
-    node.node_id = rows->Int(i, 0);
-    node.name = rows->Text(i, 1);
-    node.facts = ReadJson(*rows, i, 2);
-    node.has_agent = rows->Bool(i, 3);
-    node.first_seen_us = rows->Int(i, 4);
-    node.last_seen_us = rows->Int(i, 5);
-    node.clock_offset_us = rows->Int(i, 6);
-    node.round_trip_us = rows->Int(i, 7);
-    node.ended_us = rows->MaybeInt(i, 8);
-    node.exit_code = rows->MaybeInt(i, 9);
-    node.exit_signal = rows->MaybeInt(i, 10);
-    if (const auto since_us = rows->MaybeInt(i, 11)) {
-      node.clock_suspect = {*since_us, rows->Int(i, 12), rows->Int(i, 13)};
+    node.node_id = rows.Int(i, 0);
+    node.name = rows.Text(i, 1);
+    node.facts = ReadJson(rows, i, 2);
+    node.has_agent = rows.Bool(i, 3);
+    node.first_seen_us = rows.Int(i, 4);
+    node.last_seen_us = rows.Int(i, 5);
+    node.clock_offset_us = rows.Int(i, 6);
+    node.round_trip_us = rows.Int(i, 7);
+    node.ended_us = rows.MaybeInt(i, 8);
+    node.exit_code = rows.MaybeInt(i, 9);
+    node.exit_signal = rows.MaybeInt(i, 10);
+    if (const auto since_us = rows.MaybeInt(i, 11)) {
+      node.clock_suspect = {*since_us, rows.Int(i, 12), rows.Int(i, 13)};
     }
   }
   return nodes;
 }
 
-Result<std::vector<RankRow>> ReadRanks(const Result<Rows>& rows) {
-  if (!rows) return rows.error();
+std::vector<RankRow> ReadRankRows(const Rows& rows) {
   std::vector<RankRow> ranks;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    ranks.push_back({static_cast<int>(rows->Int(i, 0)), rows->Int(i, 1), ReadJson(*rows, i, 2),
-                     rows->Int(i, 3), rows->MaybeInt(i, 4)});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ranks.push_back({static_cast<int>(rows.Int(i, 0)), rows.Int(i, 1), ReadJson(rows, i, 2),
+                     rows.Int(i, 3), rows.MaybeInt(i, 4)});
   }
   return ranks;
 }
 
-}  // namespace
+std::vector<TransitionRow> ReadTransitionRows(const Rows& rows) {
+  std::vector<TransitionRow> transitions;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    transitions.push_back({rows.Int(i, 0), rows.Int(i, 1), rows.Text(i, 2), rows.Text(i, 3),
+                           rows.Text(i, 4), rows.Int(i, 5)});
+  }
+  return transitions;
+}
 
 JobRow ReadJob(const Rows& rows, std::size_t row) {
   JobRow job;
@@ -170,15 +177,17 @@ ListFact ListIn(const Json& facts, const char* name) {
 Result<std::vector<NodeRow>> ListNodes(Connection& connection, std::int64_t job_id,
                                        FactNames names) {
   static const std::string picked = NodesSql(kPickedFacts, ""), none = NodesSql("'{}'::jsonb", "");
-  return ReadNodes(names.empty() ? connection.QueryByKey(none, {job_id})
-                                 : connection.QueryByKey(PickedBy(picked, job_id, names)));
+  const Result<Rows> rows = names.empty() ? connection.QueryByKey(none, {job_id})
+                                          : connection.QueryByKey(PickedBy(picked, job_id, names));
+  return rows ? Result(ReadNodeRows(*rows)) : rows.error();
 }
 
 Result<std::vector<RankRow>> ListRanks(Connection& connection, std::int64_t job_id,
                                        FactNames names) {
   static const std::string picked = RanksSql(kPickedFacts, ""), none = RanksSql("'{}'::jsonb", "");
-  return ReadRanks(names.empty() ? connection.QueryByKey(none, {job_id})
-                                 : connection.QueryByKey(PickedBy(picked, job_id, names)));
+  const Result<Rows> rows = names.empty() ? connection.QueryByKey(none, {job_id})
+                                          : connection.QueryByKey(PickedBy(picked, job_id, names));
+  return rows ? Result(ReadRankRows(*rows)) : rows.error();
 }
 
 Status ReadRanksInPieces(Connection& connection, std::int64_t job_id, FactNames names,
@@ -187,24 +196,25 @@ Status ReadRanksInPieces(Connection& connection, std::int64_t job_id, FactNames 
   for (std::int64_t after = -1, left = kMostJobRanks; left > 0; left -= kRanksInAPiece) {
     Statement piece = PickedBy(sql, job_id, names);
     piece.parameters.emplace_back(after);
-    Result<std::vector<RankRow>> some = ReadRanks(connection.QueryByKey(piece));
-    if (!some) return some.error();
-    const auto got = std::ssize(*some);
-    if (got > 0) after = some->back().rank;
-    if (got > 0) take(std::move(*some));
+    const Result<Rows> rows = connection.QueryByKey(piece);
+    if (!rows) return rows.error();
+    std::vector<RankRow> some = ReadRankRows(*rows);
+    const auto got = std::ssize(some);
+    if (got > 0) after = some.back().rank;
+    if (got > 0) take(std::move(some));
     if (got < kRanksInAPiece) break;
   }
   return {};
 }
 
-Result<std::vector<NodeRow>> DescribeNodes(Connection& connection, std::int64_t job_id) {
+Statement NodesWithFacts(std::int64_t job_id) {
   static const std::string sql = NodesSql(kBoundedFacts, "window rows as (order by name)");
-  return ReadNodes(connection.QueryByKey(sql, {job_id, kMostNodesTold, kMostFactBytes}));
+  return {sql, {job_id, kMostNodesTold, kMostFactBytes}};
 }
 
-Result<std::vector<RankRow>> DescribeRanks(Connection& connection, std::int64_t job_id) {
+Statement RanksWithFacts(std::int64_t job_id) {
   static const std::string sql = RanksSql(kBoundedFacts, "window rows as (order by rank)");
-  return ReadRanks(connection.QueryByKey(sql, {job_id, kMostRanksTold, kMostFactBytes}));
+  return {sql, {job_id, kMostRanksTold, kMostFactBytes}};
 }
 
 Result<std::optional<int>> FirstRank(Connection& connection, std::int64_t job_id) {
@@ -213,15 +223,13 @@ Result<std::optional<int>> FirstRank(Connection& connection, std::int64_t job_id
   return rows->empty() ? std::nullopt : std::optional(static_cast<int>(rows->Int(0, 0)));
 }
 
+Statement TransitionsOf(std::int64_t job_id) {
+  return {kListTransitions, {job_id}};
+}
+
 Result<std::vector<TransitionRow>> ListTransitions(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.QueryByKey(kListTransitions, {job_id});
-  if (!rows) return rows.error();
-  std::vector<TransitionRow> transitions;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    transitions.push_back({rows->Int(i, 0), rows->Int(i, 1), rows->Text(i, 2), rows->Text(i, 3),
-                           rows->Text(i, 4), rows->Int(i, 5)});
-  }
-  return transitions;
+  const Result<Rows> rows = connection.QueryByKey(TransitionsOf(job_id));
+  return rows ? Result(ReadTransitionRows(*rows)) : rows.error();
 }
 
 }  // namespace stepscope

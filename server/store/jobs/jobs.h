@@ -92,11 +92,16 @@ Result<std::vector<RankRow>> ListRanks(Connection&, std::int64_t job_id, FactNam
 using TakeRanks = std::function<void(std::vector<RankRow> some)>;
 Status ReadRanksInPieces(Connection&, std::int64_t job_id, FactNames names, const TakeRanks& take);
 // With all facts, as far as they are no more than an answer may hold; those of later rows are null.
-Result<std::vector<NodeRow>> DescribeNodes(Connection&, std::int64_t job_id);
-Result<std::vector<RankRow>> DescribeRanks(Connection&, std::int64_t job_id);
+// LoadJobDetails (server/store/rules/job_details.h) asks for them.
+Statement NodesWithFacts(std::int64_t job_id);
+Statement RanksWithFacts(std::int64_t job_id);
+std::vector<NodeRow> ReadNodeRows(const Rows&);
+std::vector<RankRow> ReadRankRows(const Rows&);
 // The rank with the smallest number; none where no rank was seen.
 Result<std::optional<int>> FirstRank(Connection&, std::int64_t job_id);
-Result<std::vector<TransitionRow>> ListTransitions(
-    Connection&, std::int64_t job_id);  // the job's and its rules', by time
+// The job's and its rules', by time.
+Result<std::vector<TransitionRow>> ListTransitions(Connection&, std::int64_t job_id);
+Statement TransitionsOf(std::int64_t job_id);
+std::vector<TransitionRow> ReadTransitionRows(const Rows&);
 
 }  // namespace stepscope

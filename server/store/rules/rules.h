@@ -28,11 +28,15 @@ struct RuleStateRow {
   bool by_older = false;  // an older version of the program has saved another state since
   Json verdict;
 };
-Result<std::vector<RuleStateRow>> ListRuleStates(Connection&,
-                                                 std::int64_t job_id);  // without saved states
-Result<std::vector<RuleStateRow>> ListRuleStatuses(
-    Connection&,
-    std::int64_t job_id);  // without saved states and verdicts
+// The rules of a job by name: without saved states; and without verdicts, too.
+Result<std::vector<RuleStateRow>> ListRuleStates(Connection&, std::int64_t job_id);
+Result<std::vector<RuleStateRow>> ListRuleStatuses(Connection&, std::int64_t job_id);
+// The two statements of ListRuleStates, for a caller that asks for more of the job in one round
+// trip; ReadRuleRows joins their rows.
+Statement RuleConfigs(std::int64_t job_id);
+Statement RuleStates(std::int64_t job_id);
+std::vector<RuleStateRow> ReadRuleRows(const Rows& configs, const Rows& states,
+                                       std::int64_t job_id);
 Result<RuleStateRow> LoadRuleState(Connection&, std::int64_t job_id, std::int64_t rule_config_id);
 // The rules of these numbers that exist, without verdicts.
 Result<std::vector<RuleStateRow>> LoadRuleStates(Connection&, std::int64_t job_id,

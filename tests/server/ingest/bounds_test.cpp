@@ -4,6 +4,7 @@
 #include "server/store/jobs/earlier_runs.h"
 #include "server/store/jobs/node_ends.h"
 #include "server/store/retention/removals.h"
+#include "server/store/rules/job_details.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {
@@ -25,8 +26,8 @@ class Bounds : public IngestTest {
         {{"event", event}, {"at_us", kStartUs}, {"rank", rank}, {"facts", facts}});
   }
   Json FactsOfRank(int rank) {
-    const auto ranks = DescribeRanks(*connection_, Job().job_id);
-    return ranks ? ranks->at(static_cast<std::size_t>(rank)).facts : Json();
+    const auto job = LoadJobDetails(*connection_, Job().job_id);
+    return job ? job->ranks.at(static_cast<std::size_t>(rank)).facts : Json();
   }
   std::int64_t NodeOfRank(int rank) {
     return ListRanks(*connection_, Job().job_id)->at(static_cast<std::size_t>(rank)).node_id;
@@ -65,8 +66,8 @@ TEST_F(Bounds, TheCommandAndTheLastLinesAreCut) {
                                       {"exit_code", 3},
                                       {"output", output}})}),
                2);
-  const auto nodes = DescribeNodes(*connection_, Job().job_id);
-  const Json& facts = nodes->at(0).facts;
+  const auto job = LoadJobDetails(*connection_, Job().job_id);
+  const Json& facts = job->nodes.at(0).facts;
   EXPECT_EQ(facts["cores"], 2);
   EXPECT_EQ(facts["command"][1], "train.py");
   EXPECT_LE(Dump(facts).size(), kMostNodeFacts);
@@ -106,10 +107,10 @@ TEST_F(Bounds, AJobIsDescribedWithinItsBudget) {
       frames.push_back(RankFrame(agent, rank, facts));
     ASSERT_EQ(Push(frames).status, 200);
   }
-  const auto ranks = DescribeRanks(*connection_, Job().job_id);
-  ASSERT_EQ(ranks->size(), 3'000U);
+  const auto job = LoadJobDetails(*connection_, Job().job_id);
+  ASSERT_EQ(job->ranks.size(), 3'000U);
   std::size_t bytes = 0, told = 0;
-  for (const RankRow& rank : *ranks) {
+  for (const RankRow& rank : job->ranks) {
     told += !rank.facts.is_null();
     bytes += Dump(rank.facts).size();
   }

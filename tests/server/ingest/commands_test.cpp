@@ -2,6 +2,7 @@
 
 #include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/stop_requests.h"
+#include "server/store/rules/job_details.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {
@@ -83,7 +84,7 @@ TEST_F(Commands, RefusalStandsWithTheNode) {
   AskedOf(agent, {agent.Started()});
   Change(250);
   EXPECT_EQ(AskedOf(agent, {Answer(agent, "interval-1", "refused")}), Ids());
-  const Json facts = DescribeNodes(*connection_, Job().job_id)->at(0).facts;
+  const Json facts = LoadJobDetails(*connection_, Job().job_id)->nodes.at(0).facts;
   EXPECT_EQ(facts["last_command"]["outcome"], "refused");
   EXPECT_EQ(facts["last_command"]["reason"], "not allowed");
   EXPECT_EQ(facts["cores"], 2);

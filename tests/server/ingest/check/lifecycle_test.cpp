@@ -1,7 +1,7 @@
 // Reports of agents about the command, and their effect on the job.
 
 #include "server/ingest/lost_agents.h"
-#include "server/store/rules/rules.h"
+#include "server/store/rules/job_details.h"
 #include "server/store/webhooks/webhooks.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
@@ -22,10 +22,10 @@ TEST_F(Lifecycles, FirstStartMakesTheJobWithItsRules) {
   EXPECT_EQ(job.secondary_status, "Starting");
   EXPECT_FALSE(job.started_us.has_value());
   EXPECT_EQ(ListRuleStates(*connection_, job.job_id)->size(), 1u);
-  const auto nodes = DescribeNodes(*connection_, job.job_id);
-  ASSERT_TRUE(nodes && nodes->size() == 1);
-  EXPECT_EQ((*nodes)[0].facts["cores"], 2);
-  EXPECT_EQ((*nodes)[0].facts["command"][0], "train");
+  const auto details = LoadJobDetails(*connection_, job.job_id);
+  ASSERT_TRUE(details && details->nodes.size() == 1);
+  EXPECT_EQ(details->nodes[0].facts["cores"], 2);
+  EXPECT_EQ(details->nodes[0].facts["command"][0], "train");
 }
 
 TEST_F(Lifecycles, FirstSampleStartsTheTraining) {
@@ -135,11 +135,11 @@ TEST_F(Lifecycles, RanksComeFromTheirFramesStepsOrAnnotations) {
             agent.Annotations(2, "load", 4),
             agent.Lifecycle({{"event", "rank_ended"}, {"at_us", kStartUs + 1}, {"rank", 1}})}),
       6);
-  const auto ranks = DescribeRanks(*connection_, Job().job_id);
-  ASSERT_TRUE(ranks && ranks->size() == 3);
-  EXPECT_FALSE((*ranks)[0].ended_us.has_value());
-  EXPECT_EQ((*ranks)[1].facts["pid"], 42);
-  EXPECT_EQ((*ranks)[1].ended_us, kStartUs + 1);
+  const auto details = LoadJobDetails(*connection_, Job().job_id);
+  ASSERT_TRUE(details && details->ranks.size() == 3);
+  EXPECT_FALSE(details->ranks[0].ended_us.has_value());
+  EXPECT_EQ(details->ranks[1].facts["pid"], 42);
+  EXPECT_EQ(details->ranks[1].ended_us, kStartUs + 1);
 }
 
 TEST_F(Lifecycles, ClockOffsetIsKeptAndFarOnesAreMarked) {
