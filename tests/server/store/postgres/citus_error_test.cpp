@@ -25,6 +25,15 @@ TEST(CitusError, AMachineThatIsAwayMayComeBack) {
   }
 }
 
+TEST(CitusError, ASessionThatEndedWithItsMachineIsNoFaultOfOurs) {
+  for (const char* said : {"failure on connection marked as essential: 8589934592",
+                           "connection not open", "server closed the connection unexpectedly"}) {
+    EXPECT_EQ(CitusError("XX000", said).code, Code::kUnavailable) << said;
+    EXPECT_EQ(CitusError("XX000", said).message,
+              "database: a machine of the cluster does not answer (XX000)");
+  }
+}
+
 TEST(CitusError, ARefusedStatementIsAFaultOfOurs) {
   const Error error = CitusError("0A000", "could not create distributed plan");
   EXPECT_EQ(error.code, Code::kInternal);
@@ -32,8 +41,8 @@ TEST(CitusError, ARefusedStatementIsAFaultOfOurs) {
 }
 
 TEST(CitusError, AddressesAreLeftOut) {
-  for (const char* address :
-       {"stepscope@10.1.2.3:5432", "db-3.example:6000", "[fd00::7]:5432", "x@[fd00::7]:5432"}) {
+  for (const char* address : {"stepscope@10.1.2.3:5432", "db-3.example:6000", "[fd00::7]:5432",
+                              "x@[fd00::7]:5432", "fd00::7:5432", "x@2001:db8:0:1:2:3:4:5:5432"}) {
     const Error error = CitusError("55000", Format("the server on {} ended; again", address));
     EXPECT_EQ(error.message,
               "database: the server on a machine of the cluster ended; again (55000)");
