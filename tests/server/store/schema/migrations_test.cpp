@@ -73,6 +73,21 @@ TEST(Migrate, LeavesNothingOfAFileThatFails) {
   EXPECT_FALSE(connection->Query("select * from c"));
 }
 
+// A database of an older version, whose tables Citus has distributed, becomes one of this version.
+TEST(Migrate, ChangesTablesThatAreDistributed) {
+  const TestDatabase database = TestDatabase::Empty();
+  const auto connection = database.Connect();
+  if (!connection->distributed()) GTEST_SKIP() << "a database of Citus is wanted";
+  constexpr std::size_t kOld = 19, kOldOfCitus = 5;
+  ASSERT_TRUE(Migrate(*connection, Migrations().first(kOld)));
+  for (const Migration& migration : CitusMigrations().first(kOldOfCitus)) {
+    ASSERT_TRUE(connection->Execute("begin; " + std::string(migration.sql) + "; commit"));
+  }
+  const Status newer = Migrate(*connection, Migrations());
+  EXPECT_TRUE(newer) << newer.error().message;
+  EXPECT_EQ(Applied(*connection), std::ssize(Migrations()));
+}
+
 TEST(Migrate, TakesLongerThanAnyOtherStatementMay) {
   const TestDatabase database = TestDatabase::Empty();
   const auto hasty = *Connection::Open(database.url(), 1s);
