@@ -22,7 +22,7 @@ class ClusterWrites {
   const JobMachines& machines() const { return machines_; }
 
   // Stores the parts, which are of the job, on its machine. Nothing when the coordinator is to do
-  // it: where the machine takes no connections from here, too.
+  // it: where the machine takes no connections from here, too. Errors name no machine.
   std::optional<Status> Store(const std::string& job, const std::vector<GroupPart>& parts);
 
   // What became of a transaction of the job, which began then.
@@ -30,10 +30,17 @@ class ClusterWrites {
   // Whether the job's machine did not answer lately.
   bool IsPaused(const std::string& job) const;
   bool Hangs(const std::string& job) const;
+  // The numbers of the machines that did not answer when they were asked last.
+  std::vector<std::string> HangingMachines() const { return hanging_.Noted(); }
 
  private:
+  // What a machine said to a group, and whether it said anything.
+  struct Said {
+    Result<bool> stored;
+    bool answered = false;
+  };
   void FindMachine(const std::string& job);
-  Result<bool> StoreOn(const CitusMachine& machine, const std::vector<GroupPart>& parts);
+  Said StoreOn(const CitusMachine& machine, const std::vector<GroupPart>& parts);
 
   Database& database_;
   const IngestOptions& options_;

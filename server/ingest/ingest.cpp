@@ -272,6 +272,10 @@ bool Ingest::Hangs(const std::string& job) const {
   return core_->options.writers > 1 && (core_->cluster.Hangs(job) || core_->queue.Hangs(job));
 }
 
+std::vector<std::string> Ingest::HangingMachines() const {
+  return core_->cluster.HangingMachines();
+}
+
 IngestFigures Ingest::figures() const {
   IngestFigures now = core_->figures.Read([](const IngestFigures& value) { return value; });
   now.commit_p95 = core_->commits.Read([this](const Commits& commits) {

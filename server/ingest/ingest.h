@@ -105,6 +105,8 @@ class Ingest {
   // Whether the machine of a cluster that keeps the job has not answered pushes lately: who asks it
   // would wait for nothing.
   bool Hangs(const std::string& job) const;
+  // The machines of Citus that did not answer lately, by their nodeid.
+  std::vector<std::string> HangingMachines() const;
 
  private:
   struct Core;

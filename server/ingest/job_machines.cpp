@@ -32,4 +32,17 @@ void JobMachines::Put(const std::string& job, std::optional<CitusMachine> machin
   });
 }
 
+void JobMachines::NoteAnswer(std::int64_t number, SteadyTime now) {
+  answers_.Change([&](auto& answers) { answers[number] = now; });
+}
+
+bool JobMachines::HasAnsweredSince(const std::string& job, SteadyTime since) const {
+  const auto machine = Of(job);
+  if (!machine) return false;
+  return answers_.Read([&](const auto& answers) {
+    const auto last = answers.find(*machine);
+    return last != answers.end() && last->second >= since;
+  });
+}
+
 }  // namespace stepscope

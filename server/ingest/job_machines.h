@@ -11,8 +11,9 @@
 
 namespace stepscope {
 
-// On which machine of Citus each job lies, as far as it is known: a machine that hangs may hold up
-// no more writers than its own. Bounded. Safe from any thread.
+// On which machine of Citus each job lies, as far as it is known, and when each machine answered:
+// one that hangs may hold up no more writers than its own, and one that answers does not hang,
+// whatever a transaction waits for. Bounded. Safe from any thread.
 class JobMachines {
  public:
   static constexpr Duration kFresh = 60s;  // shards move from machine to machine
@@ -24,12 +25,17 @@ class JobMachines {
   bool IsFresh(const std::string& job, SteadyTime now) const;
   void Put(const std::string& job, std::optional<CitusMachine> machine, SteadyTime now);
 
+  // A machine answered a question that it was asked without the coordinator.
+  void NoteAnswer(std::int64_t number, SteadyTime now);
+  bool HasAnsweredSince(const std::string& job, SteadyTime since) const;
+
  private:
   struct Entry {
     std::optional<CitusMachine> machine;
     SteadyTime asked{};
   };
   Guarded<std::map<std::string, Entry>> entries_;
+  Guarded<std::map<std::int64_t, SteadyTime>> answers_;  // the last of each machine
 };
 
 }  // namespace stepscope

@@ -23,4 +23,12 @@ bool JobPauses::IsPaused(const std::string& job, SteadyTime now) const {
   });
 }
 
+std::vector<std::string> JobPauses::Noted() const {
+  return pauses_.Read([](const auto& pauses) {
+    std::vector<std::string> jobs;
+    for (const auto& [job, pause] : pauses) jobs.push_back(job);
+    return jobs;
+  });
+}
+
 }  // namespace stepscope

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/base/guarded.h"
 #include "core/base/result.h"
@@ -23,6 +24,7 @@ class JobPauses {
   // A group of the job was stored, or was not.
   void Note(const std::string& job, const Status& stored, SteadyTime now);
   bool IsPaused(const std::string& job, SteadyTime now) const;
+  std::vector<std::string> Noted() const;  // those that were not stored last, paused still or not
 
  private:
   struct Pause {

@@ -42,7 +42,8 @@ bool PushQueue::Hangs(const std::string& job) const {
   return content_.Read([&](const Content& content) {
     return std::ranges::any_of(content.jobs_taken, [&](const auto& taken) {
       const bool same = taken.first == job || (machine && machines_.Of(taken.first) == machine);
-      return same && clock_.Steady() - taken.second > kHangsAfter;
+      return same && clock_.Steady() - taken.second > kHangsAfter &&
+             !machines_.HasAnsweredSince(taken.first, taken.second);
     });
   });
 }

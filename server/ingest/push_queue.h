@@ -58,7 +58,7 @@ class PushQueue {
   };
   void Release(const Taken& taken);
   // Whether a batch of the job's machine, or of the job, has been written for longer than a machine
-  // takes that answers. Never where one thread writes.
+  // takes that answers, and has not answered since. Never where one thread writes.
   bool Hangs(const std::string& job) const;
 
   void FillFigures(IngestFigures& figures) const;

@@ -14,7 +14,8 @@ import pytest
 from tests.citus.cluster import SKIPPED, Cluster, address, ask
 from tests.fault.faulty import tree
 from tests.fault.law import check_law
-from tests.fault.pusher import Healthy
+from tests.fault.pusher import INTERVAL_US, Healthy
+from tests.support import wire
 from tests.support.service import Service, wait_for
 
 pytestmark = pytest.mark.skipif(not address(), reason=SKIPPED)
@@ -133,28 +134,74 @@ def test_a_worker_is_away_under_load(cluster, folder):
         say_no_address(service, cluster)
 
 
+class Ending(Healthy):
+    """A job that ends while others run: that changes `jobs`, which has a copy on each machine."""
+
+    def begin(self):
+        status, answer = self.push(1, 3)
+        assert status == 200 and answer["acknowledged"] == 3, answer
+
+    def run(self):
+        ended = b'{"event":"ended","at_us":%d,"exit_code":0}' % (self.begin_us + 4 * INTERVAL_US)
+        frame = wire.push([wire.frame(wire.LIFECYCLE, self.session, 4, self.begin_us, self.job, "node-1", ended)])
+        while not self.ended.is_set() and self.send(frame)[0] != 200:
+            self.ended.wait(0.2)
+        self.acknowledged = 4
+
+
+def go_on(service, pushers, jobs, seconds):
+    """All the time these jobs are pushed, and shown."""
+    begun = time.monotonic()
+    while time.monotonic() < begun + seconds:
+        before = pushed(pushers)
+        time.sleep(1.5)
+        now = pushed(pushers)
+        assert [job for job in jobs if now[job] == before[job]] == [], "pushes of jobs elsewhere are stored"
+        for job in jobs:
+            assert service.get(f"/api/v1/jobs/{job}/metrics?metric={Healthy.metric}")[0] == 200, job
+            assert service.get(f"/api/v1/jobs/{job}")[0] == 200, job
+
+
 def test_a_worker_hangs_under_load(cluster, folder):
-    """Nobody answers on its connections, and nothing can be cancelled: jobs of the other one are pushed and shown all the time."""
+    """Nobody answers on its connections, and nothing can be cancelled: jobs of the other one are pushed and shown all the time, beside
+    one that ends there."""
     worker = Worker(cluster, cluster.workers[0])
     with cluster.database() as (own, superuser), pushed_to(own, superuser, folder) as (service, pushers):
-        there = {job for job, node, _ in ask(superuser, WHERE) if node != worker.node}
+        ending = [Ending(service, f"ending-{number}") for number in range(8)]
+        for each in ending:
+            each.begin()
+        places = {job: (node, number) for job, node, number in ask(superuser, WHERE)}
+        there = {job for job in JOBS if places[job][0] != worker.node}
         assert 0 < len(there) < len(JOBS), "all jobs lie on one worker"
+        last = next(each for each in ending if places[each.job][0] != worker.node)
+        number = next(number for node, number in places.values() if node == worker.node)
         worker.hang()
         try:
-            begun = time.monotonic()
-            while time.monotonic() < begun + HANGS_SECONDS:
-                before = pushed(pushers)
-                time.sleep(1.5)
-                now = pushed(pushers)
-                assert [job for job in there if now[job] == before[job]] == [], "pushes of jobs elsewhere are stored"
-                for job in there:
-                    assert service.get(f"/api/v1/jobs/{job}/metrics?metric={Healthy.metric}")[0] == 200, job
-                    assert service.get(f"/api/v1/jobs/{job}")[0] == 200, job
+            last.start()
+            go_on(service, pushers, there, HANGS_SECONDS)
+            wait_for(lambda: str(number) in re.findall(r"\d+", workers_of(service)["detail"]), "/readyz names the worker")
             for job in set(JOBS) - there:
                 status, problem = service.get(f"/api/v1/jobs/{job}/metrics?metric={Healthy.metric}")
                 assert status == 503 and "127.0.0.1" not in problem["detail"], problem
         finally:
             worker.go_on()
+        wait_for(lambda: service.get(f"/api/v1/jobs/{last.job}")[1].get("status") == "Completed", "the job ends when the worker is back", 60)
+        last.ended.set()
+
+
+def test_a_row_that_is_held_makes_no_worker_hang(cluster, folder):
+    """Another session holds a stream of one job: the other jobs of its worker are pushed and shown."""
+    with cluster.database() as (own, superuser), pushed_to(own, superuser, folder) as (service, pushers):
+        held = JOBS[0]
+        job_id = ask(superuser, f"select job_id from jobs where name = '{held}'")[0][0]
+        hold = ["begin", f"select 1 from streams where job_id = {job_id} for update", "select pg_sleep(12)", "commit"]
+        session = subprocess.Popen(["psql", superuser, "-qXAt", *(word for each in hold for word in ("-c", each))], stdout=subprocess.DEVNULL)
+        try:
+            time.sleep(1)
+            go_on(service, pushers, set(JOBS) - {held}, 9)
+        finally:
+            session.wait(60)
+        assert "does not answer" not in service.log.read_text()
 
 
 def crash(worker, service, pushers, away, there, number):

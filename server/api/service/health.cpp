@@ -38,20 +38,30 @@ Check Unanswered(const Error& error) {
 
 // The workers of Citus. One that is away takes its own jobs with it and no others, so the service
 // is ready all the same.
-Check CheckWorkers(Connection& connection) {
+Check CheckWorkers(const Api& api, Connection& connection) {
   const auto workers = AskWorkers(connection);
-  if (!workers) {
-    return {"workers", false, Format("not all workers answer: {}", workers.error().message), false};
-  }
   std::string away;
-  for (const CitusWorker& worker : *workers) {
-    if (!worker.answers) away += Format("{}{}", away.empty() ? "" : ", ", worker.node_id);
+  const auto name = [&](std::string_view worker) {
+    away += Format("{}{}", away.empty() ? "" : ", ", worker);
+  };
+  if (workers) {
+    for (const CitusWorker& worker : *workers) {
+      if (!worker.answers) name(std::to_string(worker.node_id));
+    }
+    if (away.empty()) {
+      return {"workers", true, Format("{} of Citus answer", workers->size()), false};
+    }
+  } else {
+    for (const std::string& worker : api.ingest.HangingMachines()) name(worker);
+    if (away.empty()) {
+      return {"workers", false, Format("not all workers answer: {}", workers.error().message),
+              false};
+    }
   }
-  if (away.empty()) return {"workers", true, Format("{} of Citus answer", workers->size()), false};
   return {"workers", false,
-          Format("of {}, these do not answer, by their nodeid in pg_dist_node: {}; jobs whose rows "
-                 "they keep wait for them",
-                 workers->size(), away),
+          Format("these do not answer, by their nodeid in pg_dist_node: {}; jobs whose rows they "
+                 "keep wait for them, and no job begins or ends",
+                 away),
           false};
 }
 
@@ -70,7 +80,7 @@ std::vector<Check> CheckDatabase(const Api& api) {
   const std::int64_t at = rows->Int(0, 1);
   std::vector<Check> checks = {answers, {"migrations", true, Format("at {}", at)}};
   if (at < wanted) checks[1] = {"migrations", false, Format("at {}, {} is wanted", at, wanted)};
-  if ((*lease)->distributed()) checks.push_back(CheckWorkers(**lease));
+  if ((*lease)->distributed()) checks.push_back(CheckWorkers(api, **lease));
   return checks;
 }
 

@@ -10,7 +10,7 @@ join pg_dist_node using (nodename, nodeport)
 order by nodeid
 limit 1000)";
 constexpr char kMachineOf[] = R"(
-select n.groupid::bigint, n.nodename, n.nodeport::bigint
+select n.nodeid::bigint, n.nodename, n.nodeport::bigint
 from jobs j
 join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('streams', j.job_id)
 join pg_dist_node n on n.groupid = p.groupid

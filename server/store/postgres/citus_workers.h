@@ -20,7 +20,7 @@ struct CitusWorker {
 // Unavailable where a worker takes longer than the connection's deadline.
 Result<std::vector<CitusWorker>> AskWorkers(Connection& connection);
 
-// A machine that keeps shards: its number among those of Citus, and where it takes connections.
+// A machine that keeps shards: its number in pg_dist_node, and where it takes connections.
 struct CitusMachine {
   std::int64_t number = 0;
   std::string host;

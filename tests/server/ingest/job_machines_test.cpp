@@ -24,6 +24,18 @@ TEST(JobMachines, MayBeUnknown) {
   EXPECT_TRUE(machines.IsFresh("a", kThen));
 }
 
+TEST(JobMachines, AMachineThatAnsweredDoesNotHang) {
+  JobMachines machines;
+  machines.Put("a", CitusMachine{3, "", 0}, kThen);
+  machines.Put("b", CitusMachine{4, "", 0}, kThen);
+  EXPECT_FALSE(machines.HasAnsweredSince("a", kThen));
+  machines.NoteAnswer(3, kThen + 1s);
+  EXPECT_TRUE(machines.HasAnsweredSince("a", kThen));
+  EXPECT_FALSE(machines.HasAnsweredSince("a", kThen + 2s)) << "nothing was heard since";
+  EXPECT_FALSE(machines.HasAnsweredSince("b", kThen)) << "another one answered";
+  EXPECT_FALSE(machines.HasAnsweredSince("c", kThen)) << "where it lies is not known";
+}
+
 TEST(JobMachines, AreBounded) {
   JobMachines machines;
   for (std::size_t i = 0; i <= JobMachines::kMostJobs; ++i)

@@ -132,6 +132,8 @@ TEST(PushQueue, AMachineHasHalfOfTheWriters) {
   EXPECT_EQ(figures.queue_age, Duration::zero()) << "what waits for the machine alone is no queue";
   EXPECT_TRUE(queue.Hangs("a") && queue.Hangs("c"));
   EXPECT_FALSE(queue.Hangs("d") || queue.Hangs("not known"));
+  machines.NoteAnswer(1, clock.Steady());
+  EXPECT_FALSE(queue.Hangs("a") || queue.Hangs("c")) << "it answers; what a waits for is elsewhere";
   queue.Release({"a", 1});
   EXPECT_EQ(queue.TakeBatch().at(0)->push.job, "c");
 }
