@@ -5,9 +5,9 @@ import pytest
 from tests.sql_rules_test import (
     RULES, changes_by_immutable_functions, changes_one_class, citus_faults, classes_have_tables, conflicts_know_no_clock, groups_plainly, has_a_class, has_a_primary_key,
     has_no_foreign_key, has_no_trigger, identities_are_bigint, is_in_lower_case, joins_by_job,
-    joins_distributed_tables_first, keeps_the_job, keys_hold_the_job, locks_one_job, looks_inward_alone, names_the_job_in_subqueries,
+    joins_distributed_tables_first, keeps_the_job, keys_hold_the_job, locks_one_job, looks_inward_alone, names_one_job, names_the_job_in_subqueries,
     notifies_alone,
-    payloads_are_external, skips_locks_on_local_tables, writes_are_not_volatile,
+    payloads_are_external, sets_no_lone_element, skips_locks_on_local_tables, writes_are_not_volatile,
 )
 from tests.support import sql
 
@@ -50,6 +50,12 @@ REFUSED = [
     (changes_one_class, "update rule_tasks set state = 'done' from rule_configs c where name = $1", "changes rule_tasks, which is local, by rule_configs"),
     (changes_one_class, "delete from compact_tasks where job_id in (select job_id from frames)", "changes compact_tasks, which is local, by frames"),
     (changes_one_class, "update nodes set name = '' from tokens where token_id = $1", "changes nodes by tokens, which is local"),
+    (names_one_job, "select 1 from nodes n join ranks r on r.job_id = n.job_id where n.name = $1", "asks every machine for nodes, ranks: name the job by `job_id = $n`"),
+    (names_one_job, "update frames set kind = $1 where node_id = $2", "asks every machine for frames: name the job by `job_id = $n`"),
+    (names_one_job, "delete from blocks where node_id = $1", "asks every machine for blocks: name the job by `job_id = $n`"),
+    (names_one_job, "select 1 from streams where job_id = any($1)", "asks every machine for streams: name the job by `job_id = $n`"),
+    (sets_no_lone_element, "update streams set stored = ($3::bigint[])[array_position($2::bytea[], session)] where job_id = $1 and session = any($2::bytea[])",
+     "sets a column of streams to an element of an array: join what `unnest` gives"),
     (looks_inward_alone, "select 1 from jobs where exists (select 1 from nodes n where n.job_id = jobs.job_id)", "a subquery over nodes depends on jobs"),
     (looks_inward_alone, "select (select count(*) from nodes n where n.job_id = j.job_id) from jobs j", "a subquery over nodes depends on jobs"),
     # The statements that Citus 12.1 and 13.2 refused, and those that asked every shard.

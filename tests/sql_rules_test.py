@@ -54,6 +54,21 @@ CLASSES = {
 MADE_BY_THE_PROGRAM = {"schema_migrations", "schema_migrations_citus"}  # server/store/schema/migrations.cpp
 PAYLOAD = "payload"  # compressed already: PostgreSQL must not try again
 
+# Files with statements that read of many jobs, or look for jobs: all machines answer them. No push, chart or page of one job has one.
+ABOUT_MANY_JOBS = {
+    "server/store/fleet/idle_verdicts.cpp": "the GPUs that idle now",
+    "server/store/fleet/job_hours.cpp": "the hours of jobs that ended",
+    "server/store/jobs/earlier_runs.cpp": "the runs of a group before",
+    "server/store/jobs/job_facts.cpp": "jobs whose agents are silent",
+    "server/store/jobs/job_list.cpp": "the list of jobs",
+    "server/store/jobs/job_sizes.cpp": "the list of jobs",
+    "server/store/jobs/silences.cpp": "agents that are silent",
+    "server/store/retention/compact_tasks.cpp": "what waits to be compacted",
+    "server/store/retention/stored_bytes.cpp": "how much is stored",
+    "server/store/ticks/job_head.cpp": "explained by tests/citus: one shard",
+}
+ONE_JOB = r"\bjob_id = (\$\d|\{\d*\})"
+
 # The one function that has another body on Citus.
 TABLE_BYTES = "create or replace function table_bytes(name regclass) returns bigint language sql as 'select citus_total_relation_size(name)'"
 
@@ -228,6 +243,21 @@ def names_the_job_in_subqueries(statement):
             yield f"a subquery over {', '.join(spread)} takes its job from {outer[0]}: name it by `job_id = $n`"
 
 
+def names_one_job(statement):
+    spread = of_class(statement, DISTRIBUTED)
+    reads = re.match(r"\(*(select|with|update|delete)\b", statement.text)
+    place = statement.place.partition(":")[0]
+    if spread and reads and place not in ABOUT_MANY_JOBS and not re.search(ONE_JOB, statement.text):
+        yield f"asks every machine for {', '.join(spread)}: name the job by `job_id = $n`"
+
+
+def sets_no_lone_element(statement):
+    """Citus 13.2.2 ends with its whole machine where a change of a spread table sets a column to an element of an array."""
+    target = statement.target()
+    if re.match(r"update\b", statement.text) and CLASSES.get(target) == DISTRIBUTED and re.search(r"= \(?\$\d+(::[\w ]+\[\])?\)?\[", statement.text):
+        yield f"sets a column of {target} to an element of an array: join what `unnest` gives"
+
+
 def is_in_lower_case(statement):
     if found := re.search(r"\b[A-Z]+\b", re.sub(r'"[^"]*"|E?\'\'', "", statement.text)):
         yield f"{found[0]} is not in lower case"
@@ -237,7 +267,7 @@ RULES = (
     has_a_class, keys_hold_the_job, has_a_primary_key, has_no_foreign_key, has_no_trigger, identities_are_bigint, conflicts_know_no_clock,
     writes_are_not_volatile, skips_locks_on_local_tables, locks_one_job, notifies_alone, groups_plainly, joins_by_job, keeps_the_job,
     changes_one_class, looks_inward_alone, changes_by_immutable_functions, joins_distributed_tables_first, names_the_job_in_subqueries,
-    is_in_lower_case,
+    names_one_job, sets_no_lone_element, is_in_lower_case,
 )
 
 
@@ -318,6 +348,13 @@ def test_the_files_for_citus_keep_the_classes():
     files = sorted((ROOT / "migrations/citus").glob("*.sql"))
     assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
     assert list(citus_faults("".join(file.read_text() for file in files))) == []
+
+
+def test_each_file_about_many_jobs_has_such_a_statement():
+    program = in_the_program()
+    for place in ABOUT_MANY_JOBS:
+        own = [each for each in program if each.place.startswith(place) and of_class(each, DISTRIBUTED)]
+        assert any(not re.search(ONE_JOB, each.text) for each in own), place
 
 
 def test_the_walk_sees_the_statements():

@@ -29,9 +29,9 @@ ABOUT_MANY_JOBS = (
     r"^select distinct job_id from job_rollups where stale",  # which have bins to fold
     r"tablesample system",  # how much of what is stored, for --keep-size
     r"^select c\.job_id, bool_or\(.* where c\.job_id = any",  # the list of jobs
-    r"^select job_id, name from rule_configs .* where job_id = any",
-    r"^select job_id, count\(\*\), sum\(.* from nodes where job_id = any",
-    r"^(select|select count\(\*\)) .*\bfrom jobs where \(\$1 = '' or position",  # jobs that have a rule with issues
+    r"^select job_id, count\(\*\) from nodes where job_id = any",
+    r"^select job_id, sum\(.* from nodes where job_id = any",
+    r"^select .*\bfrom jobs where .*\bfrom rule_configs",  # jobs that have a rule with issues
     r"^select distinct on \(coalesce\(closed_us",  # earlier runs of a group
 )
 # Rows that the coordinator is given, or asks one shard for, and copies to the shard of their job. It explains the second kind only
