@@ -10,7 +10,6 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostRanksNamed = 8;  // in a sentence
-constexpr std::size_t kMostRemarks = 50;    // different ones
 
 std::vector<std::string> RemarksOf(const Json& facts) {
   std::vector<std::string> remarks;
@@ -41,21 +40,22 @@ std::string Named(const std::vector<std::int32_t>& ranks) {
 
 }  // namespace
 
-std::vector<std::string> RankRemarks(std::span<const RankRow> ranks) {
-  std::map<std::string, std::vector<std::int32_t>> by_words;
-  std::vector<std::string> order;
+void RankRemarks::Add(std::span<const RankRow> ranks) {
   for (const RankRow& rank : ranks) {
     for (const std::string& words : RemarksOf(rank.facts)) {
-      if (!by_words.contains(words)) {
-        if (order.size() == kMostRemarks) continue;
-        order.push_back(words);
+      if (!by_words_.contains(words)) {
+        if (order_.size() == kMost) continue;
+        order_.push_back(words);
       }
-      by_words[words].push_back(static_cast<std::int32_t>(rank.rank));
+      by_words_[words].push_back(static_cast<std::int32_t>(rank.rank));
     }
   }
+}
+
+std::vector<std::string> RankRemarks::Sentences() const {
   std::vector<std::string> sentences;
-  for (const std::string& words : order) {
-    sentences.push_back(Format("{}: {}.", Named(by_words[words]), words));
+  for (const std::string& words : order_) {
+    sentences.push_back(Format("{}: {}.", Named(by_words_.at(words)), words));
   }
   return sentences;
 }

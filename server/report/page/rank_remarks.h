@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,8 +16,17 @@ inline constexpr std::string_view kReportedFacts[] = {
 
 // Remarks of the processes of ranks that a reader must know, a sentence each: another
 // process of the same rank, batches that another thread reads, the CPU as its device, the GPU's
-// clock. Ranks that say the
-// same share a sentence.
-std::vector<std::string> RankRemarks(std::span<const RankRow> ranks);
+// clock. Ranks that say the same share a sentence. Bounded, however many ranks say what.
+class RankRemarks {
+ public:
+  static constexpr std::size_t kMost = 50;  // different ones; later ones are left out
+
+  void Add(std::span<const RankRow> ranks);
+  std::vector<std::string> Sentences() const;
+
+ private:
+  std::map<std::string, std::vector<std::int32_t>> by_words_;
+  std::vector<std::string> order_;
+};
 
 }  // namespace stepscope

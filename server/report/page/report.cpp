@@ -18,7 +18,8 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kStepBins = 40;  // bins of a histogram of steps
+constexpr std::size_t kStepBins = 40;        // bins of a histogram of steps
+constexpr std::size_t kMostFrameworks = 20;  // names of them
 
 std::optional<std::int64_t> Integer(const Json& facts, const char* key) {
   const Json member = MemberInteger(facts, key);
@@ -69,16 +70,24 @@ ReportNode ToReportNode(const NodeRow& row) {
           .signal = row.exit_signal};
 }
 
-void TakeRanks(const std::vector<RankRow>& ranks, Report& report) {
+Status TakeRanks(Connection& connection, Report& report) {
   std::set<std::string> frameworks;
-  for (const RankRow& rank : ranks) {
-    const Json framework = MemberText(rank.facts, "framework");
-    if (framework.is_string()) frameworks.insert(framework.get<std::string>());
-    report.dropped_marks += Integer(rank.facts, "dropped").value_or(0);
-  }
+  RankRemarks remarks;
+  const auto take = [&](const std::vector<RankRow>& some) {
+    for (const RankRow& rank : some) {
+      const Json framework = MemberText(rank.facts, "framework");
+      const bool room = frameworks.size() < kMostFrameworks;
+      if (room && framework.is_string()) frameworks.insert(framework.get<std::string>());
+      report.dropped_marks += Integer(rank.facts, "dropped").value_or(0);
+    }
+    report.ranks += some.size();
+    remarks.Add(some);
+  };
+  const Status read = ReadRanksInPieces(connection, report.job.job_id, kReportedFacts, take);
+  if (!read) return read;
   report.frameworks = {frameworks.begin(), frameworks.end()};
-  report.ranks = ranks.size();
-  report.rank_remarks = RankRemarks(ranks);
+  report.rank_remarks = remarks.Sentences();
+  return {};
 }
 
 // Sentences about the busiest GPU and the busiest node.
@@ -193,9 +202,7 @@ Status TakeHosts(Connection& connection, Report& report) {
   if (!nodes) return nodes.error();
   for (const NodeRow& node : *nodes) report.nodes.push_back(ToReportNode(node));
   std::ranges::stable_sort(report.nodes, IsBefore, &ReportNode::name);
-  const auto ranks = ListRanks(connection, job_id, kReportedFacts);
-  if (!ranks) return ranks.error();
-  TakeRanks(*ranks, report);
+  if (const Status read = TakeRanks(connection, report); !read) return read;
   const Result<FrameLosses> losses = SumLosses(connection, job_id);
   if (!losses) return losses.error();
   report.lost_frames = losses->lost;
