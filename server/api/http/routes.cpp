@@ -1,18 +1,17 @@
 #include "server/api/http/routes.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
-#include <semaphore>
 
+#include "core/base/guarded.h"
 #include "core/base/text.h"
-
+#include "server/access/caller.h"
 #include "server/front/problem.h"
 #include "server/store/access/audit.h"
 
 namespace stepscope {
 namespace {
-
-using Permits = std::counting_semaphore<>;
 
 constexpr char kHangs[] = "database: a machine of the cluster does not answer";
 
@@ -22,10 +21,49 @@ bool Hangs(const Api& api, const PathParameters& path) {
   return job != path.end() && api.ingest.Hangs(job->second);
 }
 
-// A permit that was acquired; released in the end, whatever a handler throws.
+// Whoever makes a call, as far as one sender is told from another; "" otherwise.
+std::string SenderOf(const Request& request) {
+  if (!request.caller || request.caller->how == Caller::kOpen) return "";
+  return request.caller->token_id.empty() ? request.caller->name : request.caller->token_id;
+}
+
+// Permits for calls that are dear. A sender with a name may have all but one of them.
+class Permits {
+ public:
+  explicit Permits(int most) : most_(most) {}
+
+  bool Take(const std::string& sender) {
+    return taken_.Change([&](Taken& taken) {
+      const auto own = taken.by_sender.find(sender);
+      const bool has_most =
+          !sender.empty() && own != taken.by_sender.end() && own->second >= most_ - 1;
+      if (taken.all >= most_ || has_most) return false;
+      ++taken.all;
+      ++taken.by_sender[sender];
+      return true;
+    });
+  }
+  void Release(const std::string& sender) {
+    taken_.Change([&](Taken& taken) {
+      --taken.all;
+      if (--taken.by_sender[sender] == 0) taken.by_sender.erase(sender);
+    });
+  }
+
+ private:
+  struct Taken {
+    int all = 0;
+    std::map<std::string, int> by_sender;
+  };
+  const int most_;
+  Guarded<Taken> taken_;
+};
+
+// A permit that was taken; released in the end, whatever a handler throws.
 struct Permit {
   Permits& permits;
-  ~Permit() { permits.release(); }
+  std::string sender;
+  ~Permit() { permits.Release(sender); }
 };
 
 // The name in the path, or the location of the new thing.
@@ -82,12 +120,13 @@ Route AtMost(int most, std::string_view what, Route route) {
   route.handler = [call = std::move(route.handler), permits,
                    detail = Format("{} {} are under way, and no more at once; try again", most,
                                    what)](const Request& request, const PathParameters& path) {
-    if (!permits->try_acquire()) {
+    const std::string sender = SenderOf(request);
+    if (!permits->Take(sender)) {
       Reply reply = ToReply(Problem{"too-many-requests", detail, {}, {}}, request);
       reply.headers.emplace_back("Retry-After", "2");
       return reply;
     }
-    const Permit permit{*permits};
+    const Permit permit{*permits, sender};
     return call(request, path);
   };
   return route;

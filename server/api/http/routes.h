@@ -49,8 +49,8 @@ Route ForDatabase(const Api& api, Right right, std::string_view method, std::str
 // A call that programs use to read much: refused first when the service is short.
 Route Bulk(Route route);
 
-// At most so many calls at once: further ones get 429, and take neither a connection nor a place in
-// the queue. `what` names the calls in the plural.
+// At most so many calls at once, and one less of a sender with a name: further ones get 429, and
+// take neither a connection nor a place in the queue. `what` names the calls in the plural.
 Route AtMost(int most, std::string_view what, Route route);
 
 // A ForDatabase call that changes something: it is one transaction, together with a row that names

@@ -61,5 +61,35 @@ TEST_F(RoutesTest, OfALimitedCallThoseBeyondItAreToldToComeBack) {
   EXPECT_EQ(copies[0].handler(Request(), {}).status, 204);
 }
 
+TEST_F(RoutesTest, OfALimitedCallOneSenderLeavesOneForTheOthers) {
+  std::latch inside(1), go_on(1);
+  Route slow;
+  slow.handler = [&](const Request& request, const PathParameters&) {
+    if (request.path == "/slow") {
+      inside.count_down();
+      go_on.wait();
+    }
+    return Reply{.status = 204, .content_type = "", .body = "", .headers = {}};
+  };
+  const Route route = AtMost(2, "slow calls", slow);
+  const auto as = [](const char* name, const char* path) {
+    Request request;
+    request.path = path;
+    Caller caller;
+    caller.name = name;
+    caller.how = Caller::kToken;
+    request.caller = std::make_shared<const Caller>(caller);
+    return request;
+  };
+  std::jthread first([&] { (void)route.handler(as("a", "/slow"), {}); });
+  inside.wait();
+  EXPECT_EQ(route.handler(as("a", "/"), {}).status, 429);
+  EXPECT_EQ(route.handler(as("b", "/"), {}).status, 204);
+  EXPECT_EQ(route.handler(Request(), {}).status, 204) << "nobody has to say who they are";
+  go_on.count_down();
+  first.join();
+  EXPECT_EQ(route.handler(as("a", "/"), {}).status, 204);
+}
+
 }  // namespace
 }  // namespace stepscope
