@@ -146,6 +146,25 @@ double SleptInBackward(const HostSums& host, const StepSums& steps) {
   return std::max(0.0, ToSeconds(steps.phase(Phase::kBackward)) - computed);
 }
 
+// The part of the time of steps for which a CPU quota stopped the training: of each period what is
+// over before the quota comes again, in which the training thread has no core.
+double ThrottledPart(const HostSums& host) {
+  const double without_core = 1 - std::min(1.0, host.thread_percent.Value() / 100);
+  const double stopped = std::min(1.0, host.throttled_percent.Value() / 100);
+  return std::min(stopped, without_core);
+}
+
+// GPUs idle within steps, for which nothing else is to blame, waited for a training thread that a
+// quota stopped.
+void MoveToThrottled(const HostSums& host, TimeByCause& idle) {
+  const double part = ThrottledPart(host);
+  for (const Cause cause : {Cause::kFrameworkOverhead, Cause::kUnderUse, Cause::kUnknown}) {
+    const double moved = idle[cause] * part;
+    idle[cause] -= moved;
+    idle[Cause::kThrottled] += moved;
+  }
+}
+
 // The part of the ranks' time that `seconds` of them were.
 double PartOf(double seconds, double rank_s) {
   return rank_s > 0 ? std::clamp(seconds / rank_s, 0.0, 1.0) : 0;
@@ -182,6 +201,7 @@ TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks) {
   const double outside = std::min(left, total * (1 - PartOf(wall_s + evaluated_s, rank_s)));
   budget = stalled > 0 ? stalls.Scaled(stalled / stalls.Total()) : TimeByCause();
   budget.Add(OfComputing(host, ranks.steps, left - outside));
+  MoveToThrottled(host, budget);
   if (host.idle.Total() > 0)
     budget.Add(host.idle.Scaled(outside / host.idle.Total()));
   else
@@ -197,11 +217,7 @@ TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool exchang
   const double rest = std::max(0.0, ToSeconds(steps.wall()) - budget.Total());
   const double computed = std::min(rest, steps.ComputingSeconds());
   const double exchanged = exchanges ? std::min(computed, SleptInBackward(host, steps)) : 0;
-  // Steps that a quota stops compute for so much longer: for the part of each period that is over
-  // before the quota comes again, in which the training thread has no core.
-  const double without_core = 1 - std::min(1.0, host.thread_percent.Value() / 100);
-  const double stopped = std::min(1.0, host.throttled_percent.Value() / 100);
-  const double throttled = (computed - exchanged) * std::min(stopped, without_core);
+  const double throttled = (computed - exchanged) * ThrottledPart(host);
   budget[Cause::kBusy] = computed - exchanged - throttled;
   budget[Cause::kThrottled] = throttled;
   budget[Cause::kCommunication] += exchanged;

@@ -11,6 +11,8 @@ LOOKS_FOR = {
     "preprocessing": "DataloaderBottleneck",
     "communication": "CommunicationBottleneck",
     "framework_overhead": "FrameworkOverhead",
+    "late_rank": "Straggler",
+    "throttled": "Throttled",
 }
 NUMBER = r"(\d+(?:\.\d+)?) %"
 # A quantity, as a share of the time of steps -> how a part of a sentence tells it.

@@ -56,7 +56,7 @@ RIGHT = {
     "long end": answers(NONE),
     "leak": answers(NONE),
     "slower and slower": answers(NONE, *OUTSIDE, rule="StepTimeTrend"),
-    "quota": answers(NONE, "throttled", "under_use", rule="Throttled"),
+    "quota": answers(NONE, "throttled", rule="Throttled"),
     # Five seconds of steps after a long start: too short for more than that the host launches tiny kernels.
     "few tiny steps": answers(NONE, "framework_overhead", "unknown"),
     "hang": answers(NONE, "unknown", rule="StalledTraining"),
@@ -125,6 +125,7 @@ SCENARIOS = {
     "preprocessing-and-checkpoints": "preprocessing",
     "cold-cache": "raw input",
     "all-gpus-full": "healthy",
+    "prefetch-far-ahead": "healthy",
     "idle-gpu": "one GPU without work",
     "idle-at-the-end": "healthy",
     "short-job": "healthy",

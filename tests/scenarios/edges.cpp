@@ -14,6 +14,19 @@ Training AllFull() {
   return training;
 }
 
+// The training thread is far ahead of the GPU, and waits for batches while that works.
+Training Prefetched() {
+  Training training = Healthy();
+  training.loop.shares = {{Phase::kData, 60}, {Phase::kTransfer, 1}};
+  training.loop.change = [](Step& step, int) {
+    step.gpu_phases[static_cast<std::size_t>(Phase::kForward)] = step.wall * 40 / 100;
+    step.gpu_phases[static_cast<std::size_t>(Phase::kBackward)] = step.wall * 58 / 100;
+    step.gpu_idle = step.wall * 2 / 100;
+  };
+  Add(training, {{"gpu_util_percent", 98, 1}});
+  return training;
+}
+
 Training OneIdle() {
   Training training = Healthy();
   training.gpus = 4;
@@ -162,6 +175,10 @@ const std::vector<std::string_view> kNeedGpus = {
 
 const NamedScenario kEdges[] = {
     {"all-gpus-full", "8 GPUs at 100 % from beginning to end", AllFull, {kNoBottleneck}},
+    {"prefetch-far-ahead",
+     "the host waits 60 % of each step for data, and the GPU has work all the time",
+     Prefetched,
+     {kNoBottleneck}},
     {"idle-gpu",
      "one of four GPUs does nothing",
      OneIdle,

@@ -115,24 +115,27 @@ void MadeAgent::AppendRanks(Time end) {
 void MadeAgent::AppendSteps(std::size_t local, Time end) {
   const RankSteps& rank = RankOf(local);
   Schema schema{rank.rank, {{"step", ""}, {"start_us", ""}, {"wall_ns", ""}}, {}};
-  for (std::size_t i = 0; i < kPhaseCount; ++i) {
-    schema.columns.push_back({std::string(ToText(static_cast<Phase>(i))), ""});
+  // Other times than phases only where the clock of the GPU is known.
+  const bool by_gpu = std::ranges::any_of(rank.steps, [](const Step& s) { return !!s.gpu_idle; });
+  const std::size_t times = by_gpu ? kStepTimes : kPhaseCount;
+  for (std::size_t i = 0; i < times; ++i) {
+    schema.columns.push_back({std::string(StepTimeName(i)), ""});
   }
   const auto ended = [&](std::size_t i) {
     return i < rank.steps.size() && rank.steps[i].start + rank.steps[i].wall < end;
   };
   std::size_t& queued = steps_[local];
   while (ended(queued)) {
-    Table table{0, std::vector<Column>(schema.columns.size())};
+    Table table{0, std::vector<Column>(3)};
+    const std::size_t first = queued;
     for (; ended(queued) && table.rows < kStepsPerFrame; ++queued, ++table.rows) {
       const Step& step = rank.steps[queued];
       table.columns[0].values.push_back(step.number);
       table.columns[1].values.push_back(ToMicros(step.start));
       table.columns[2].values.push_back(step.wall.count());
-      for (std::size_t i = 0; i < kPhaseCount; ++i) {
-        table.columns[3 + i].values.push_back(step.phases[i].count());
-      }
     }
+    const std::span some = std::span(rank.steps).subspan(first, table.rows);
+    for (std::size_t i = 0; i < times; ++i) table.columns.push_back(StepTimeColumn(some, i));
     AppendTable(FrameKind::kSteps, schema, table, 1, table.rows);
   }
 }

@@ -219,7 +219,7 @@ const NamedScenario kSuspects[] = {
     {"small-quota",
      "a container uses up its quota of CPU time in nearly every period",
      SmallQuota,
-     {"under_use", {"LowGPUUtilization", "Throttled"}}},
+     {"throttled", {"LowGPUUtilization", "Throttled"}}},
     {"stalled",
      "after 4 minutes no step ends any more",
      Stalled,

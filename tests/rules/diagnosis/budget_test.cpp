@@ -344,6 +344,29 @@ TEST(TimeByCause, StepsThatAQuotaStopsAreNotComputing) {
   EXPECT_NEAR(StepBudget(host, sums)[Cause::kBusy], 2, 1e-9);
 }
 
+// GPUs wait for a thread that a quota stopped; time that a phase explains stays with its cause.
+TEST(TimeByCause, GpusThatWaitForAStoppedThreadAreNotToBlame) {
+  Step step{0, {}, 100s, {}};
+  step.phases[static_cast<std::size_t>(Phase::kData)] = 10s;
+  step.phases[static_cast<std::size_t>(Phase::kForward)] = 90s;
+  RankSums ranks{{}, {}, 1};
+  ranks.steps.Add(step);
+  HostSums host;
+  host.busy = 40;
+  host.idle[Cause::kUnderUse] = 60;
+  host.host[Cause::kUnderUse] = 100;
+  const TimeByCause free = GpuBudget(host, ranks);
+  EXPECT_EQ(free[Cause::kThrottled], 0);
+  EXPECT_NEAR(free[Cause::kUnderUse], 50, 1e-9);
+  host.throttled_percent.Add(94);
+  host.thread_percent.Add(40);
+  const TimeByCause held = GpuBudget(host, ranks);
+  EXPECT_NEAR(held[Cause::kThrottled], 30, 1e-9);  // 60 % of what is idle while it computes
+  EXPECT_NEAR(held[Cause::kUnderUse], 20, 1e-9);
+  EXPECT_NEAR(held[Cause::kRawInput] + held[Cause::kPreprocessing], 10, 1e-9);
+  EXPECT_NEAR(held[Cause::kBusy], 40, 1e-9);
+}
+
 TEST(TimeByCause, EveryCauseHasItsWords) {
   for (std::size_t i = 0; i < kCauses; ++i) {
     const CauseText& text = TextOf(static_cast<Cause>(i));
