@@ -4,6 +4,7 @@ from collections import defaultdict
 
 from tests.causes.table import NONE, PENDING, RIGHT
 
+UNKNOWN = "unknown"  # a cause that some truths allow: nothing that is measured tells them apart
 LEAST_RIGHT = 0.95
 LEAST_COUNTED = 0.8  # share of those that ran: else the machine was too busy to say anything
 SUMS_UP = "ProfilerReport"  # finds issues where another rule does, or where a cause is named
@@ -49,11 +50,13 @@ def share(rows):
 
 
 def summary(rows):
-    """"57 of 60 right (95.0 %); healthy: 14 of 14 without a cause"."""
+    """"57 of 60 right (95.0 %), 2 of them said to be unknown; nothing to find: 14 of 14 without a cause"."""
     counted = [row for row in rows if row["counted"]]
     healthy = [row for row in counted if is_healthy(row)]
     named = sum(row["said"] != NONE for row in healthy)
     text = f"{sum(row['right'] for row in counted)} of {len(counted)} right ({100 * share(counted):.1f} %)"
+    if unknown := sum(row["right"] and row["said"] == UNKNOWN for row in counted):
+        text += f", {unknown} of them said to be unknown"
     text += f"; nothing to find: {len(healthy) - named} of {len(healthy)} without a cause; {findings_of_healthy(rows)}"
     return text + (f"; {len(rows) - len(counted)} not counted" if len(counted) < len(rows) else "")
 

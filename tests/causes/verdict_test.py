@@ -80,6 +80,11 @@ def test_the_share_that_is_right_is_of_those_that_count():
     ]
 
 
+def test_the_share_tells_how_many_of_the_right_ones_are_unknown():
+    rows = [row("a", "callbacks", "callbacks"), row("b", "time outside of all phases", "unknown"), row("c", right=False, cause="unknown")]
+    assert scoring.summary(rows).startswith("2 of 3 right (66.7 %), 1 of them said to be unknown; nothing to find: ")
+
+
 def test_findings_of_healthy_trainings_are_told():
     rows = [row("a", rules={"Dataloader": "", "ProfilerReport": ""}), row("b", rules={"Dataloader": ""}), row("c", "preprocessing", rules={"StepOutlier": ""})]
     assert scoring.findings_of_healthy(rows) == "rules found issues in 2 of 2 healthy ones: Dataloader (real/a, real/b)"
