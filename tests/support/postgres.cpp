@@ -128,6 +128,10 @@ TestDatabase TestDatabase::Empty() {
   return TestDatabase("template0");
 }
 
+void TestDatabase::AddCitus() const {
+  Need(Connect()->Execute(kMakeCitus));
+}
+
 TestDatabase::TestDatabase(const std::string& pattern) {
   static std::atomic<int> count = 0;
   name_ = Format("stepscope_test_{}_{}", getpid(), ++count);

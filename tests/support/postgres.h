@@ -18,6 +18,7 @@ class TestDatabase {
   static TestDatabase Empty();
   TestDatabase(TestDatabase&&) = delete;
   ~TestDatabase();
+  void AddCitus() const;  // to an empty one, of the cluster that STEPSCOPE_CITUS_URL names
 
   const std::string& url() const { return url_; }
   std::unique_ptr<Connection> Connect() const;  // ends the program when it cannot
