@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { page, service, usePage } from "./support/mock_page.mjs";
 import { rule, sampleJob } from "./support/sample_jobs.mjs";
@@ -121,7 +122,7 @@ test("a service that cannot say what was removed shows the list all the same", a
   assert.equal(await page.locator(".removed, .notice").count(), 0);
 });
 
-test("the longest and those with most issues come first, and the list is a file", async () => {
+test("the longest and those with most issues come first", async () => {
   await open();
   await page.locator("th").getByRole("link", { name: "Duration" }).click();
   await page.waitForURL(/\/jobs\?sort=-duration$/);
@@ -132,7 +133,36 @@ test("the longest and those with most issues come first, and the list is a file"
   await page.waitForURL(/\/jobs\?sort=issues$/);
   for (let i = 0; i < 50 && !/sort=issues/.test(service.requests.at(-1)); i += 1) await page.waitForTimeout(100);
   assert.match(service.requests.at(-1), /^\/api\/v1\/jobs\?/);
-  assert.match(await page.getByRole("link", { name: "CSV" }).getAttribute("href"), /^\/api\/v1\/jobs\?sort=issues&limit=500&format=csv$/);
+});
+
+const download = async (act) => {
+  const [file] = await Promise.all([page.waitForEvent("download"), act()]);
+  return [file.suggestedFilename(), readFileSync(await file.path(), "utf8")];
+};
+
+test("the file of the list has every job that matches, also those beyond the page", async () => {
+  service.jobs = Array.from({ length: 1201 }, (_, i) => sampleJob({ name: `job-${i}`, startedUs: kNow - i * 1e6, status: i % 2 ? "Failed" : "Completed" }));
+  await open("?cursor=50&sort=created&status=Failed,Completed");
+  const [name, text] = await download(() => page.getByRole("button", { name: "CSV" }).click());
+  assert.equal(name, "jobs.csv");
+  const lines = text.split("\r\n");
+  assert.deepEqual([lines.length, lines[0], lines[1], lines[501], lines[1201], lines[1202]], [1203, "name,status", "job-1200,Completed", "job-700,Completed", "job-0,Completed", ""]);
+  assert.deepEqual(service.calls(/format=csv/), ["", "&cursor=500", "&cursor=1000"].map((cursor) => `/api/v1/jobs?status=Failed%2CCompleted&sort=created${cursor}&limit=500&format=csv`));
+});
+
+test("a long file says how far it is and can be stopped, and one that failed says why", async () => {
+  page.expected.push(/status of 503/);
+  service.jobs = Array.from({ length: 600 }, (_, i) => sampleJob({ name: `job-${i}`, startedUs: kNow - i * 1e6 }));
+  service.fail(/cursor=500.*csv/, { status: 200, times: 1, delayMs: 2000 });
+  await open();
+  await page.getByRole("button", { name: "CSV" }).click();
+  await page.getByText("500 of 600 jobs read …").waitFor();
+  await page.getByRole("button", { name: "Stop CSV" }).click();
+  await page.getByRole("button", { name: "CSV", exact: true }).waitFor();
+  assert.equal(await page.locator(".csv [role=status]").textContent(), "");
+  service.fail(/cursor=500.*csv/, { status: 503, times: 1 });
+  await page.getByRole("button", { name: "CSV" }).click();
+  await page.getByText("No file was made. The database is away: no connection within 3 s (HTTP 503, request 5f0c2b1a9d3e4f60).").waitFor();
 });
 
 test("days can be chosen one by one", async () => {

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { type Answer, readTogether, type Send } from "./batch";
+import { type Answer, readTogether, type Send, type Sent } from "./batch";
 import type { Job, JobPage, JudgedRule, Metrics, Steps } from "./model";
 import { type SentMetrics, withTimes } from "./runs";
 
@@ -81,19 +81,18 @@ function askAhead(url: string, what: string): void {
 }
 
 /** One request. Every fault but that of a caller who stopped it becomes an ApiError. */
-const send: Send = async (url, { method, body, stop }) => {
+async function exchange(url: string, { method, body, stop }: Sent, accept = "application/json") {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), kDeadlineMs);
   const abort = () => deadline.abort();
   stop?.addEventListener("abort", abort);
   try {
-    const headers: HeadersInit = { accept: "application/json" };
+    const headers: HeadersInit = { accept };
     if (body !== undefined) headers["content-type"] = "application/json";
     const text = body === undefined ? null : JSON.stringify(body);
     const reply = await fetch(url, { method, headers, body: text, signal: deadline.signal, cache: "no-cache" });
     noteClock(reply);
-    const waitMs = Number(reply.headers.get("retry-after") ?? 0) * 1000 || 0;
-    return { status: reply.status, body: jsonOf(await reply.text()), requestId: reply.headers.get("x-request-id"), waitMs };
+    return { reply, text: await reply.text() };
   } catch (fault) {
     if (stop?.aborted) throw fault;
     throw new ApiError(deadline.signal.aborted ? "No answer within 15 s" : "The service cannot be reached", null, null);
@@ -101,7 +100,7 @@ const send: Send = async (url, { method, body, stop }) => {
     clearTimeout(timer);
     stop?.removeEventListener("abort", abort);
   }
-};
+}
 
 function jsonOf(text: string): unknown {
   try {
@@ -109,6 +108,28 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function answerOf({ status, headers }: Response, text: string): Answer {
+  const waitMs = Number(headers.get("retry-after") ?? 0) * 1000 || 0;
+  return { status, body: jsonOf(text), requestId: headers.get("x-request-id"), waitMs };
+}
+
+const send: Send = async (url, call) => {
+  const { reply, text } = await exchange(url, call);
+  return answerOf(reply, text);
+};
+
+function refusal(answer: Answer, stop: AbortSignal | undefined): ApiError {
+  if (answer.status === 401 && !stop?.aborted) signedOut.value = true;
+  return problem(answer);
+}
+
+/** A page of a list as CSV, and the cursor of the next page; null at the end. */
+export async function readCsv(url: string, stop: AbortSignal): Promise<{ readonly text: string; readonly next: string | null }> {
+  const { reply, text } = await exchange(url, { stop }, "text/csv");
+  if (!reply.ok) throw refusal(answerOf(reply, text), stop);
+  return { text, next: reply.headers.get("stepscope-next") };
 }
 
 /** Calls the service; `what` names the list or the text that a good answer must have. */
@@ -123,8 +144,7 @@ export async function ask<T>(url: string, what: string, { method, body, stop, al
   const joins = method === undefined && url.startsWith("/api/");
   const answer = await (joins ? readTogether(url, send, stop, patient) : send(url, { method, body, stop }));
   if ((answer.status >= 200 && answer.status < 300) || answer.status === also) return bodyOf(answer, what) as T;
-  if (answer.status === 401 && !stop?.aborted) signedOut.value = true;
-  throw problem(answer);
+  throw refusal(answer, stop);
 }
 
 export const jobPath = (name: string) => `/jobs/${encodeURIComponent(name)}`;

@@ -9,7 +9,12 @@ export interface Answer {
   readonly waitMs: number; // the pause that the service wants before the next try
 }
 
-export type Send = (url: string, call: { readonly method?: string; readonly body?: unknown; readonly stop?: AbortSignal }) => Promise<Answer>;
+export interface Sent {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly stop?: AbortSignal;
+}
+export type Send = (url: string, call: Sent) => Promise<Answer>;
 
 interface Waiting {
   readonly url: string;

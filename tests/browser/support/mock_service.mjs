@@ -57,8 +57,14 @@ function listed(jobs, query) {
   const turn = sort.startsWith("-") ? -1 : 1;
   found.sort((a, b) => (key(a) < key(b) ? -turn : key(a) > key(b) ? turn : 0));
   const from = Number(has("cursor") || 0);
-  const next = from + 50 < found.length ? String(from + 50) : null;
-  return { items: found.slice(from, from + 50), next, total: found.length };
+  const to = from + Number(has("limit") || 50);
+  return { items: found.slice(from, to), next: to < found.length ? String(to) : null, total: found.length };
+}
+
+/** A page of jobs as a table of their names and statuses. */
+function tableOf({ items, next }, reply) {
+  reply.writeHead(200, { ...kHeaders, "content-type": "text/csv; charset=utf-8", ...(next === null ? {} : { "stepscope-next": next }) });
+  reply.end(["name,status", ...items.map(({ name, status }) => `${name},${status}`)].map((line) => `${line}\r\n`).join(""));
 }
 
 function historyOf(job, rule) {
@@ -191,6 +197,7 @@ export class MockService {
     if (thing === "compare") return this.#compare(url.searchParams, json, refuse);
     if (thing === "fleet") return json(fleet(this.holders, url.searchParams));
     if (thing === "rules") return json({ items: catalog() });
+    if (name === undefined && url.searchParams.get("format") === "csv") return tableOf(listed(this.jobs, url.searchParams), reply);
     if (name === undefined) return json(listed(this.jobs, url.searchParams));
     const job = this.jobs.find((each) => each.name === decodeURIComponent(name));
     if (!job) return problem(reply, 404, "No such job", `there is no job ${name}`);

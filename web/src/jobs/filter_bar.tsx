@@ -1,11 +1,11 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { address, serviceMs } from "../api";
 import { listRules } from "../rule_types";
 import { Icon } from "../icons";
-import { valueOf } from "../query";
+import { valueOf, withKeys } from "../query";
 import { search, setKeys } from "../router";
-import { asParameters, kAnyRule, kSpans, kStatuses, kVerdicts } from "./filters";
+import { CsvButton } from "./csv";
+import { kAnyRule, kSpans, kStatuses, kVerdicts, listKey } from "./filters";
 
 const kTypingPauseMs = 150;
 
@@ -160,7 +160,7 @@ function Group() {
   );
 }
 
-export function FilterBar() {
+export function FilterBar({ total }: { readonly total: number | null }) {
   return (
     <form class="filters" role="search" aria-label="Jobs" onSubmit={(event) => event.preventDefault()}>
       <Search />
@@ -168,9 +168,7 @@ export function FilterBar() {
       <StatusFilter />
       <RuleFilter />
       <Created />
-      <a class="button" href={address("/jobs", { ...asParameters(search.value, serviceMs()), limit: 500, format: "csv" })} download="jobs.csv">
-        CSV
-      </a>
+      <CsvButton key={listKey(withKeys(search.value, { cursor: null }))} total={total} />
     </form>
   );
 }

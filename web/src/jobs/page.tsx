@@ -132,7 +132,7 @@ export function JobsPage() {
         <CompareTicked />
         {list === null ? <p class="faint list-note">&nbsp;</p> : <Freshness list={list} />}
       </div>
-      <FilterBar />
+      <FilterBar total={list?.page.value?.total ?? null} />
       {list === null ? null : <Fault what="The list of jobs" poll={list.poll} />}
       {list === null ? null : <Fresh list={list} />}
       {list === null ? <Loading what="the jobs" class="loading-list" /> : <Body list={list} />}
