@@ -213,3 +213,20 @@ test("the log is filtered by job and by webhook, by the link", async () => {
   assert.equal(await page.getByLabel("Job", { exact: true }).inputValue(), "bert");
   assert.deepEqual(await axeViolations(page), []);
 });
+
+test("Back leads to the message of the log that was left", async () => {
+  page.expected.push(/status of 404/); // the job has no page here
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events: [], after_seconds: 0, enabled: true, note: "", created: "", created_us: Date.now() * 1000 }];
+  for (let i = 0; i < 30; i += 1) service.alerts.deliver(`${i}`, "1", { event: "job.failed", job: "mlp-demo" });
+  await open();
+  const link = log().getByRole("link").last();
+  await link.scrollIntoViewIfNeeded();
+  await link.focus();
+  const spot = () => page.evaluate(() => [Math.round(scrollY), [...document.querySelectorAll("main a")].indexOf(document.activeElement)]);
+  const left = await spot();
+  assert.ok(left[0] > 500 && left[1] >= 29);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/jobs\/mlp-demo/);
+  await page.goBack();
+  await page.waitForFunction(([y, at]) => Math.abs(scrollY - y) < 2 && [...document.querySelectorAll("main a")].indexOf(document.activeElement) === at, left);
+});

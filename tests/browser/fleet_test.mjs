@@ -84,3 +84,19 @@ test("a week's own link, as the weekly message has it, names its days", async ()
   assert.equal(await page.locator(".filters select").first().locator("option:checked").textContent(), "2026-11-16 to 2026-11-23");
   assert.deepEqual([last().get("from"), last().get("to")], ["2026-11-16T00:00:00.000Z", "2026-11-23T00:00:00.000Z"]);
 });
+
+test("Back leads to the row of the fleet that was left", async () => {
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await page.goto(`${service.url}/fleet?by=job&user=ann`);
+  page.expected.push(/status of 404/); // jobs of the fleet have no page here
+  const link = page.locator(".fleet-losses").last().getByRole("link").last();
+  await link.scrollIntoViewIfNeeded();
+  await link.focus();
+  const spot = () => page.evaluate(() => [Math.round(scrollY), document.activeElement.getAttribute("href")]);
+  const left = await spot();
+  assert.ok(left[0] > 200);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/jobs\//);
+  await page.goBack();
+  await page.waitForFunction(([y, href]) => Math.abs(scrollY - y) < 2 && document.activeElement.getAttribute("href") === href, left);
+});

@@ -305,6 +305,35 @@ test("with the keyboard alone: search, walk, open, come back", async () => {
   await page.waitForURL(/\/jobs$/);
 });
 
+/** Where the reader is: how far down, and what has the focus. */
+const spot = () => page.evaluate(() => [Math.round(scrollY), document.activeElement.textContent]);
+const isAt = ([top, focus]) => page.waitForFunction(([y, text]) => Math.abs(scrollY - y) < 2 && document.activeElement.textContent === text, [top, focus]);
+
+test("Back leads to the place of the list that was left, and to its row", async () => {
+  service.jobs = Array.from({ length: 50 }, (_, i) => sampleJob({ name: `job-${i}`, startedUs: kNow - i * 1e6, seconds: 60 }));
+  await open();
+  const link = page.getByRole("link", { name: "job-40", exact: true });
+  await link.scrollIntoViewIfNeeded();
+  await link.focus();
+  const left = await spot();
+  assert.ok(left[0] > 500);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "job-40" }).waitFor();
+  assert.equal((await spot())[0], 0);
+  service.fail(/\/api\/v1\/jobs\?/, { status: 200, times: 1, delayMs: 700 });
+  await page.goBack();
+  await isAt(left);
+  // A reader who does something before the list has come is not taken elsewhere.
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "job-40" }).waitFor();
+  service.fail(/\/api\/v1\/jobs\?/, { status: 200, times: 1, delayMs: 700 });
+  await page.goBack();
+  await page.keyboard.press("Tab");
+  await link.waitFor();
+  await page.waitForTimeout(200);
+  assert.notEqual((await spot())[1], "job-40");
+});
+
 test("keys are listed, and can be switched off", async () => {
   await open();
   await page.keyboard.press("?");

@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { type Changes, withKeys } from "./query";
+import { type Spot, spotNow } from "./spot";
 import { isTab, type Tab } from "./tabs";
 
 // Paths are things, queries are views of them. A link inside the page is an ordinary <a>; the click
@@ -39,6 +40,7 @@ export const path = computed(() => place.value.path);
 
 export function navigate(url: string, replace = false): void {
   if (url === window.location.pathname + window.location.search) return;
+  if (!replace) window.history.replaceState(spotNow(), "");
   window.history[replace ? "replaceState" : "pushState"](null, "", url);
   place.value = here();
 }
@@ -60,8 +62,14 @@ function onClick(event: MouseEvent): void {
   window.scrollTo(0, 0);
 }
 
+function onPop({ state }: PopStateEvent): void {
+  place.value = here();
+  // A reader who is not led back still has the page.
+  if (state !== null) import("./spot_again").then(({ leadBack }) => leadBack(state as Spot), () => {});
+}
+
 export function startRouter(): void {
   place.value = here();
-  window.addEventListener("popstate", () => (place.value = here()));
+  window.addEventListener("popstate", onPop);
   document.addEventListener("click", onClick);
 }

@@ -2,5 +2,5 @@
 export { Brush } from "./brush";
 export { ChartTable, csvOf } from "./chart_table";
 export { saveText } from "./save_text";
-export { NoJob, NoSamples } from "./nothing";
+export { NoJob, NoSamples, Removed } from "./nothing";
 export { listenToWheel } from "./wheel";

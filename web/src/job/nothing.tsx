@@ -1,7 +1,9 @@
-import { elapsed } from "../format";
+import { dateTime, elapsed } from "../format";
 import type { Job } from "../model";
 import { serviceNow } from "../settings";
 import { Empty } from "../states";
+import type { View } from "./frame";
+import { removedUntilUs } from "./view";
 
 /** Shown while there is no sample at all: what the page waits for, and after a minute what to check. */
 export function NoSamples({ job }: { readonly job: Job }) {
@@ -28,5 +30,17 @@ export function NoJob({ name }: { readonly name: string }) {
         There is no job named “{name}”. It may have been deleted. Go to <a href="/jobs">the jobs</a>.
       </p>
     </Empty>
+  );
+}
+
+/** A notice about the time of which nothing finer than rollups is left. */
+export function Removed({ job, shown, zone }: Pick<View, "job" | "shown" | "zone">) {
+  const us = removedUntilUs(job, shown);
+  if (us === null) return null;
+  return (
+    <p class="notice notice-grey" role="status">
+      Samples and steps before {dateTime(us, zone === "local" ? "local" : "utc")} were removed. What is kept of samples is the least, mean and
+      greatest value of each 10 s.
+    </p>
   );
 }

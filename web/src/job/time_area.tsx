@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { dateTime } from "../format";
 import type { Job } from "../model";
 import { setKeys } from "../router";
 import { Fault, Loading } from "../states";
@@ -8,7 +7,6 @@ import { useTimeKeys, type View } from "./frame";
 import { charts, tables } from "./lazy_parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Toolbar } from "./toolbar";
-import { removedUntilUs } from "./view";
 
 // The charts of a part of the page below the bar with their span of time, and what is said where they are missing.
 
@@ -43,18 +41,6 @@ function Partial({ job, metrics }: View) {
   );
 }
 
-/** A notice about the time of which nothing finer than rollups is left. */
-function Removed({ job, shown, zone }: View) {
-  const us = removedUntilUs(job, shown);
-  if (us === null) return null;
-  return (
-    <p class="notice notice-grey" role="status">
-      Samples and steps before {dateTime(us, zone === "local" ? "local" : "utc")} were removed. What is kept of samples is the least, mean and
-      greatest value of each 10 s.
-    </p>
-  );
-}
-
 /** Placeholders of the charts of a rank's steps; a job without ranks has a single chart, which says so. */
 export function StepsLoading({ job, tall }: { readonly job: Job; readonly tall?: boolean }) {
   const places = job.ranks.length === 0 || !tall ? [""] : ["", " loading-tall", ""];
@@ -82,7 +68,7 @@ export function TimeArea({ view, title, draw, loading, children }: AreaProps) {
   const { job, data, metrics, whole, shown, zoomed, zone } = view;
   useTimeKeys(data);
   const { Chart } = charts.value ?? {};
-  const { NoSamples } = tables.value ?? {};
+  const { NoSamples, Removed } = tables.value ?? {};
   const silent = isSilent(view);
   return (
     <section aria-labelledby="charts-title">
@@ -94,7 +80,7 @@ export function TimeArea({ view, title, draw, loading, children }: AreaProps) {
       </Toolbar>
       {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
       {data.stepsPoll.value && !waits(view) ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
-      <Removed {...view} />
+      {Removed ? <Removed {...view} /> : null}
       <Partial {...view} />
       {waits(view) ? <div class="charts">{loading}</div> : null}
       {silent && NoSamples ? <NoSamples job={job} /> : null}
