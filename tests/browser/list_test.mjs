@@ -309,6 +309,27 @@ test("with the keyboard alone: search, walk, open, come back", async () => {
 const spot = () => page.evaluate(() => [Math.round(scrollY), document.activeElement.textContent]);
 const isAt = ([top, focus]) => page.waitForFunction(([y, text]) => Math.abs(scrollY - y) < 2 && document.activeElement.textContent === text, [top, focus]);
 
+test("Space ticks the job of a row and does not scroll, also in cards", async () => {
+  service.jobs = Array.from({ length: 50 }, (_, i) => sampleJob({ name: `job-${i}`, startedUs: kNow - i * 1e6, seconds: 60 }));
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await open();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Space");
+    await page.getByText("Tick a second job to compare it with job-0").waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Space");
+    assert.ok(await page.getByLabel("Compare job-2", { exact: true }).isChecked());
+    await page.getByRole("link", { name: "Compare job-0 with job-2" }).waitFor();
+    await page.keyboard.press("Space");
+    await page.getByText("Tick a second job to compare it with job-0").waitFor();
+    assert.deepEqual(await spot(), [0, "job-2"]);
+    await page.keyboard.press("?");
+    assert.match(await page.getByRole("dialog").textContent(), /SpaceTick the job for a comparison/);
+  }
+});
+
 test("Back leads to the place of the list that was left, and to its row", async () => {
   service.jobs = Array.from({ length: 50 }, (_, i) => sampleJob({ name: `job-${i}`, startedUs: kNow - i * 1e6, seconds: 60 }));
   await open();

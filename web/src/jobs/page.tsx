@@ -26,6 +26,7 @@ const kKeys = [
   { keys: "/", help: "Search by name", act: () => document.getElementById("search")?.focus() },
   { keys: "j", help: "Next job (Enter opens it)", act: () => step(1) },
   { keys: "k", help: "Previous job", act: () => step(-1) },
+  { keys: "Space", help: "Tick the job for a comparison", act: () => {} }, // the row's own: elsewhere it scrolls or presses a button
   { keys: "Escape", help: "Leave the field or the row", act: () => (document.activeElement as HTMLElement).blur() },
 ];
 

@@ -8,7 +8,7 @@ import { narrow, serviceNow, zoneOf } from "../settings";
 import { JobState, kGreyStyle, kReport, Status } from "../status";
 import type { Row as JobRow } from "./list";
 import { Sparkline } from "./sparkline";
-import { Tick } from "./ticked";
+import { onRowKey, Tick } from "./ticked";
 
 // The list as a table, and as cards where it is narrow.
 
@@ -18,7 +18,7 @@ function href(name: string): string {
 
 function JobLink({ name }: { readonly name: string }) {
   return (
-    <a class="job-link" href={href(name)}>
+    <a class="job-link" href={href(name)} onKeyDown={(event) => onRowKey(name, event)}>
       {name}
     </a>
   );

@@ -12,6 +12,13 @@ export function toggled(before: readonly string[], name: string): readonly strin
   return before.includes(name) ? before.filter((each) => each !== name) : [...before, name].slice(-kMost);
 }
 
+/** Space on a row's link ticks its job, as in other lists; the page does not scroll. */
+export function onRowKey(name: string, event: KeyboardEvent): void {
+  if (event.key !== " " || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  if (!event.repeat) ticked.value = toggled(ticked.peek(), name);
+}
+
 export function Tick({ name }: { readonly name: string }) {
   return (
     <input
@@ -24,14 +31,21 @@ export function Tick({ name }: { readonly name: string }) {
   );
 }
 
-/** The link to the comparison, once two jobs are ticked. */
+/** The link to the comparison, once two jobs are ticked. What is ticked is announced, as the focus stays on its row. */
 export function CompareTicked() {
   const [a, b] = ticked.value;
-  if (a === undefined) return null;
-  if (b === undefined) return <span class="faint">Tick a second job to compare it with {a}</span>;
   return (
-    <a class="button" href={`/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`}>
-      Compare {a} with {b}
-    </a>
+    <>
+      <span class="unseen" role="status">
+        {a === undefined ? "" : `Ticked: ${ticked.value.join(", ")}`}
+      </span>
+      {a === undefined ? null : b === undefined ? (
+        <span class="faint">Tick a second job to compare it with {a}</span>
+      ) : (
+        <a class="button" href={`/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`}>
+          Compare {a} with {b}
+        </a>
+      )}
+    </>
   );
 }
