@@ -1,15 +1,17 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { clockAheadMs } from "../api";
+import { ago, clockTime } from "../format";
 import { type Readiness, readReadiness } from "./calls";
 import { poll, type Poll } from "../poll";
 import { session } from "../session";
-import { keysOn, kThemes, setKeysOn, setTheme, themeChoice } from "../settings";
+import { keysOn, kThemes, now, setKeysOn, setTheme, themeChoice, zoneOf } from "../settings";
 import { Fault, Loading } from "../states";
 import { kGreyStyle, Status } from "../status";
 
 // The reader's own settings, which this browser keeps, and what the service says of itself.
 
-const kPeriodMs = 30_000;
+const kPeriodMs = 10_000;
 
 function Own() {
   return (
@@ -37,6 +39,20 @@ function Own() {
 
 const kGood = { icon: "check", tone: "green" } as const;
 const kBad = { icon: "cross", tone: "red" } as const;
+
+/** What the service said last is not what it would say now: it is not repeated while nobody can ask. */
+function Away({ okAt }: { readonly okAt: number }) {
+  const zone = zoneOf("utc");
+  const clock = zone === "relative" ? "" : `${clockTime(okAt + clockAheadMs.value, zone)} ${zone === "local" ? "local" : "UTC"}, `;
+  return (
+    <section class="card facts" aria-labelledby="service-title">
+      <h2 id="service-title">The service</h2>
+      <p>
+        <Status style={kGreyStyle} word="Not known" /> <span class="faint">It has not answered since {clock}{ago((now.value - okAt) / 1000)}.</span>
+      </p>
+    </section>
+  );
+}
 
 function Service({ found }: { readonly found: Readiness }) {
   return (
@@ -84,7 +100,8 @@ export function SettingsPage() {
     return () => opened.stop();
   }, []);
   // What comes below waits until the height of what is above is known.
-  const settled = found.value !== null || (asked.value?.state.value.error ?? null) !== null;
+  const { okAt = null, error = null } = asked.value?.state.value ?? {};
+  const settled = found.value !== null || error !== null;
   return (
     <>
       <div class="page-head">
@@ -92,7 +109,8 @@ export function SettingsPage() {
       </div>
       <Own />
       {asked.value === null ? null : <Fault what="The state of the service" poll={asked.value} />}
-      {found.value !== null ? <Service found={found.value} /> : null}
+      {error !== null && okAt !== null ? <Away okAt={okAt} /> : null}
+      {error === null && found.value !== null ? <Service found={found.value} /> : null}
       {settled ? <More /> : <Loading what="the state of the service" class="card loading-chart" />}
     </>
   );
