@@ -13,6 +13,7 @@
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
 #include "server/api/jobs/compare_parts.h"
+#include "server/api/jobs/fact_words.h"
 #include "server/api/jobs/job_summary.h"
 #include "server/front/denial.h"
 #include "server/report/measure/rank_summaries.h"
@@ -26,7 +27,7 @@ namespace {
 constexpr std::string_view kCompareFormats[] = {"json", "csv"};
 constexpr QueryParameter kCompareQuery[] = {
     {"a"}, {"b"}, {"format", QueryParameter::kWord, 1, 1, kCompareFormats}};
-constexpr std::size_t kMostFacts = 100, kLongestValue = 200;
+constexpr std::size_t kMostFacts = 100;
 constexpr std::int64_t kHourUs = 3'600'000'000;
 
 // What is read of one of the two jobs.
@@ -216,27 +217,14 @@ std::map<std::string, std::string> FoundBy(const Side& side) {
   return found;
 }
 
-// Texts that describe how a job ran: what it was told, its first node and its first rank.
-std::map<std::string, std::string> FactsOf(const Side& side) {
-  std::map<std::string, std::string> facts;
-  const auto put = [&](const std::string& name, const Json& value) {
-    const std::string text = value.is_string() ? value.get<std::string>() : Dump(value);
-    if (!value.is_null()) facts[name] = Printable(text, kLongestValue);
-  };
-  const auto all = [&](const std::string& of, const Json& object) {
-    if (!object.is_object()) return;
-    for (const auto& [key, value] : object.items()) {
-      if (key != "pid" && key != "absent" && key != "last_command" && key != "dropped") {
-        put(of + key, value);
-      }
-    }
-  };
-  all("job: ", side.job.configuration);
-  put("nodes", Json(std::to_string(side.nodes.size())));
-  put("GPUs", Json(std::to_string(GpusOf(side))));
-  put("ranks", Json(std::to_string(side.ranks.size())));
-  if (!side.nodes.empty()) all("node: ", side.nodes.front().facts);
-  if (!side.ranks.empty()) all("rank: ", side.ranks.front().facts);
+// How a job ran: what it was told, its first node and its first rank.
+Facts FactsOf(const Side& side) {
+  Facts facts = {{"nodes", std::to_string(side.nodes.size())},
+                 {"GPUs", std::to_string(GpusOf(side))},
+                 {"ranks", std::to_string(side.ranks.size())}};
+  PutFacts("job: ", side.job.configuration, facts);
+  if (!side.nodes.empty()) PutFacts("node: ", side.nodes.front().facts, facts);
+  if (!side.ranks.empty()) PutFacts("rank: ", side.ranks.front().facts, facts);
   return facts;
 }
 
@@ -255,6 +243,17 @@ OrderedJson Differing(const char* name, const std::map<std::string, std::string>
   return rows;
 }
 
+// What differs of how the jobs ran. Parameters of a rule that judges only one of them do not count:
+// the list of rules says that.
+OrderedJson DifferingFacts(const Side& a, const Side& b) {
+  OrderedJson rows = Differing("what", FactsOf(a), FactsOf(b));
+  for (OrderedJson& row : Differing("what", ParametersOf(a.rules), ParametersOf(b.rules))) {
+    const bool both = !row["a"].is_null() && !row["b"].is_null();
+    if (both && rows.size() < kMostFacts) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 OrderedJson Compared(const Side& a, const Side& b, std::int64_t now_us) {
   return {{"a", ToJson(a, now_us)},
           {"b", ToJson(b, now_us)},
@@ -265,7 +264,7 @@ OrderedJson Compared(const Side& a, const Side& b, std::int64_t now_us) {
           {"phases", ComparePhases(a, b)},
           {"budget", CompareBudgets(a, b)},
           {"rules", Differing("rule_configuration_name", FoundBy(a), FoundBy(b))},
-          {"differs", Differing("what", FactsOf(a), FactsOf(b))}};
+          {"differs", DifferingFacts(a, b)}};
 }
 
 Result<Reply> CompareJobs(const Api& api, Connection& connection, const Request& request,

@@ -109,6 +109,40 @@ TEST_F(CompareTest, IsATableForSpreadsheetsWithoutFormulas) {
   EXPECT_EQ(BodyOf(csv).find('['), std::string::npos) << "no lists";
 }
 
+TEST_F(CompareTest, SaysWhatDiffersInWords) {
+  Train("slow", Steps(100));
+  Train("quick", Steps(50));
+  const auto connection = service_.database().Connect();
+  const auto tell = [&](const char* job, const char* node, const char* threshold) {
+    ASSERT_TRUE(connection->Query(
+        "update nodes set facts = $2 where job_id = (select job_id from jobs where name = $1)",
+        {job, node}));
+    ASSERT_TRUE(connection->Query(
+        "update rule_configs set parameters = jsonb_set(parameters, '{threshold}', $2) where rule "
+        "= 'DataloaderBottleneck' and job_id = (select job_id from jobs where name = $1)",
+        {job, threshold}));
+  };
+  tell(
+      "slow",
+      R"({"gpus": [{"device": "gpu0", "uuid": "GPU-1", "pci_address": "1", "name": "A100", "memory_bytes": 85899345920}, {"device": "gpu1", "name": "A100", "memory_bytes": 85899345920}], "memory_bytes": 1, "command": ["python", "train.py"]})",
+      "20");
+  tell(
+      "quick",
+      R"({"gpus": [{"device": "gpu0", "name": "H100"}], "memory_bytes": 540000000000, "command": ["python", "train.py", "--quick"]})",
+      "25");
+  std::map<std::string, std::string> differs;
+  const Json compared = Compare("slow", "quick");
+  for (const Json& row : compared["differs"]) {
+    differs[row["what"]] = Dump(Json{row["a"], row["b"]});
+  }
+  EXPECT_EQ(differs["GPUs"], R"(["2","1"])");
+  EXPECT_EQ(differs["node: gpus"], R"(["2 x A100, memory 80.0 GiB","H100"])");
+  EXPECT_EQ(differs["node: memory"], R"(["1 B","503 GiB"])");
+  EXPECT_EQ(differs["node: command"], R"(["python train.py","python train.py --quick"])");
+  EXPECT_EQ(differs["rule DataloaderBottleneck: threshold"], R"(["20 %","25 %"])");
+  EXPECT_EQ(differs.size(), 5u);
+}
+
 TEST_F(CompareTest, FewStepsAreNotEnoughAndNoStepsAreNull) {
   Train("few", Steps(100, 19));
   Train("none", {});
