@@ -135,6 +135,7 @@ test("what a webhook is told is changed by keyboard; its address and what nobody
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.getByText("Choose at least one event.").waitFor();
   await page.keyboard.press("Escape");
+  await dialog.getByRole("button", { name: "Discard" }).click();
   await dialog.waitFor({ state: "detached" });
   assert.equal(service.alerts.webhooks[0].events.length, 4);
 });
@@ -212,6 +213,61 @@ test("the log is filtered by job and by webhook, by the link", async () => {
   await page.getByText("No message of these was sent").waitFor();
   assert.equal(await page.getByLabel("Job", { exact: true }).inputValue(), "bert");
   assert.deepEqual(await axeViolations(page), []);
+});
+
+test("what was typed for a new webhook is kept while other pages are read, and a closed tab asks", async () => {
+  await open();
+  await page.getByLabel("Address").fill(kUrl);
+  await page.getByRole("checkbox", { name: /job\.stalled/ }).uncheck();
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  await page.getByRole("link", { name: "Alerts", exact: true }).click();
+  assert.equal(await page.getByLabel("Address").inputValue(), kUrl);
+  assert.equal(await page.getByRole("checkbox", { name: /job\.stalled/ }).isChecked(), false);
+  const asks = () => page.evaluate(() => !window.dispatchEvent(new Event("beforeunload", { cancelable: true })));
+  assert.equal(await asks(), true);
+  await page.getByLabel("Address").press("Enter");
+  await page.getByRole("button", { name: "Done" }).click();
+  assert.equal(await page.getByLabel("Address").inputValue(), "");
+  assert.equal(await page.getByRole("checkbox", { name: /job\.stalled/ }).isChecked(), true);
+  assert.equal(await asks(), false);
+});
+
+test("changes of a webhook that are not saved are asked about, and kept where the page was left", async () => {
+  service.alerts.webhooks = [{ id: "1", url: kUrl, events: ["job.failed"], after_seconds: 0, enabled: true, note: "", created: "", created_us: Date.now() * 1000 }];
+  await page.goto(`${service.url}/settings`);
+  await page.getByRole("link", { name: "Alerts", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  const edit = () => page.getByRole("button", { name: `Edit ${kUrl}` }).press("Enter");
+  const stalled = dialog.getByRole("checkbox", { name: /job\.stalled/ });
+  await edit();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  for (const way of ["Escape", "Cancel"]) {
+    await edit();
+    await stalled.check();
+    await (way === "Escape" ? page.keyboard.press("Escape") : dialog.getByRole("button", { name: "Cancel" }).click());
+    await dialog.getByText("Your changes are not saved.").waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Keep editing");
+    assert.deepEqual(await axeViolations(page), []);
+    await page.keyboard.press("Enter");
+    assert.equal(await stalled.isChecked(), true);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.getByRole("button", { name: "Discard" }).click();
+    await dialog.waitFor({ state: "detached" });
+  }
+  await edit();
+  assert.equal(await stalled.isChecked(), false, "what was discarded is gone");
+  await stalled.check();
+  await page.goBack();
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  await page.goForward();
+  await edit();
+  assert.equal(await stalled.isChecked(), true);
+  await dialog.getByText("These are the changes that you began; they are not saved.").waitFor();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.deepEqual(service.alerts.webhooks[0].events, ["job.failed", "job.stalled"]);
 });
 
 test("Back leads to the message of the log that was left", async () => {

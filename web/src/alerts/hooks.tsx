@@ -6,6 +6,7 @@ import { zoneOf } from "../settings";
 import { faultWords } from "../states";
 import { kGreyStyle, Status } from "../status";
 import { changeWebhook, deleteWebhook, type Delivery, testWebhook, type Webhook } from "./calls";
+import { forget } from "./drafts";
 import { Edit } from "./edit";
 import { attemptWords, eventWords, styleOf } from "./words";
 
@@ -24,6 +25,7 @@ function Delete({ hook, close, changed }: { readonly hook: Webhook; readonly clo
   const remove = async () => {
     try {
       await deleteWebhook(hook.id);
+      forget(hook.id);
       changed();
       dialog.current?.close();
     } catch (error) {

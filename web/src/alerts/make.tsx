@@ -1,10 +1,12 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { ApiError } from "../api";
 import { Icon } from "../icons";
 import { faultWords } from "../states";
 import { kEvents, makeWebhook, type MadeWebhook } from "./calls";
-import { type Wanted, Wants, useWants } from "./wants";
+import { draftOf, forget } from "./drafts";
+import type { Wanted } from "./typed";
+import { Wants } from "./wants";
 import { namesOf, refusalOf } from "./words";
 
 // The form that makes a webhook, what it will be sent, and the one time that its secret is on screen.
@@ -58,8 +60,7 @@ function Form({ again, made }: { readonly again: boolean; readonly made: (webhoo
   const field = useRef<HTMLInputElement>(null);
   // The button that was pressed is gone, and the focus would be nowhere.
   useEffect(() => (again ? field.current?.focus() : undefined), []);
-  const url = useSignal("");
-  const wants = useWants(kUsual);
+  const { url, wants } = useMemo(() => draftOf("", kUsual), []);
   const busy = useSignal(false);
   const fault = useSignal("");
   const submit = (event: SubmitEvent) => {
@@ -70,7 +71,7 @@ function Form({ again, made }: { readonly again: boolean; readonly made: (webhoo
     if (fault.value !== "" || typeof wanted === "string") return;
     busy.value = true;
     makeWebhook(url.value.trim(), wanted)
-      .then((webhook) => ((url.value = wants.rules.value = wants.minutes.value = ""), made(webhook)), (error: ApiError) => (fault.value = faultWords(error)))
+      .then((webhook) => (forget(""), made(webhook)), (error: ApiError) => (fault.value = faultWords(error)))
       .finally(() => (busy.value = false));
   };
   const [first] = kEvents.filter(([name]) => wants.names.value.includes(name));

@@ -6,6 +6,7 @@ import { valueOf } from "../query";
 import { search } from "../router";
 import { Empty, Fault, Loading } from "../states";
 import { type DeliveryPage, listDeliveries, listWebhooks, type Webhook } from "./calls";
+import { anyChanged } from "./drafts";
 import { Hooks } from "./hooks";
 import { Log } from "./log";
 import { Make } from "./make";
@@ -32,11 +33,20 @@ function ForOperators() {
 
 const waits = (found: Found | null) => found?.log.items.some(({ state, due_us }) => state === "running" || (state === "ready" && due_us / 1000 < serviceMs() + 5000)) ?? false;
 
+/** Other pages keep what was typed; a closed tab does not, so the browser asks. */
+function askBefore(event: BeforeUnloadEvent): void {
+  if (anyChanged()) event.preventDefault();
+}
+
 export function AlertsPage() {
   const found = useSignal<Found | null>(null);
   const opened = useSignal<Poll | null>(null);
   const [cursor, job, webhook] = (["cursor", "job", "webhook"] as const).map((key) => valueOf(search.value, key));
   useEffect(() => void (document.title = "Alerts · Stepscope"), []);
+  useEffect(() => {
+    window.addEventListener("beforeunload", askBefore);
+    return () => window.removeEventListener("beforeunload", askBefore);
+  }, []);
   useEffect(() => {
     const read = async (stop: AbortSignal) => {
       const [hooks, log] = await Promise.all([listWebhooks(stop), listDeliveries({ cursor, job, webhook }, stop)]);

@@ -1,33 +1,10 @@
-import { useSignal } from "@preact/signals";
 import { kEvents } from "./calls";
-import { afterOf, eventNames, minutesOf, namesOf, ruleNames, wantedEvents } from "./words";
+import type { Typed } from "./typed";
 
-// What a webhook wants to be told: the fields of the form that makes one and of the dialog that changes one.
-
-export interface Wanted {
-  readonly events: readonly string[];
-  readonly after_seconds: number;
-}
-
-/** The three fields as they were typed, with what they say; `wanted` is a sentence where they say nothing that can be. */
-export function useWants({ events, after_seconds }: Wanted) {
-  const names = useSignal<readonly string[]>(eventNames(events));
-  const rules = useSignal(ruleNames(events).join(", "));
-  const minutes = useSignal(afterOf(after_seconds));
-  const finds = () => names.value.includes("rule.issues_found");
-  const wanted = (): Wanted | string => {
-    // Seconds that are no whole minutes were set by REST; they stay while nobody types others.
-    const whole = minutesOf(minutes.value);
-    const typed = minutes.value === afterOf(after_seconds) ? after_seconds : whole === null ? null : 60 * whole;
-    if (names.value.length === 0) return "Choose at least one event.";
-    if (finds() && typed === null) return "A finding can have to last 0 to 1440 minutes, in whole minutes.";
-    return { events: wantedEvents(names.value, namesOf(rules.value)), after_seconds: finds() ? (typed ?? 0) : 0 };
-  };
-  return { names, rules, minutes, finds, wanted };
-}
+// The fields of the form that makes a webhook and of the dialog that changes one: what it wants to be told.
 
 interface WantsProps {
-  readonly wants: ReturnType<typeof useWants>;
+  readonly wants: Typed;
   readonly typed: () => void;
 }
 
