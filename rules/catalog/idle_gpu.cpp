@@ -74,6 +74,7 @@ class IdleFold : public DeviceFold<IdleFold, Gpu> {
     return {{"idle_seconds", gpu.idle_s}, {"used_later", gpu.used.has_value()}};
   }
   void Complete(Verdict& verdict) const override;
+  std::string Advice() const;
 
   double threshold_;
   Duration least_;
@@ -172,11 +173,40 @@ std::string IdleFold::ClearText() const {
                 CountText(std::ssize(devices_), "GPU"), threshold_, LengthText(least_));
 }
 
+// What to do about the GPUs without work, by their names; empty where all of them are without, or
+// were used later.
+std::string IdleFold::Advice() const {
+  constexpr std::size_t kMostTold = 3;
+  std::vector<std::string> idle;
+  for (const auto& [subject, gpu] : devices_) {
+    if (gpu.idle_s > 0 && !gpu.used) idle.push_back(GpuText(subject));
+  }
+  if (idle.empty() || idle.size() == devices_.size()) return "";
+  if (idle.size() == 1) {
+    return Format(
+        "Give {} work: start a rank for it, and see that its process may use it "
+        "(CUDA_VISIBLE_DEVICES); or ask for one GPU fewer.",
+        idle[0]);
+  }
+  std::string names;
+  const std::size_t told = std::min(idle.size(), kMostTold);
+  for (std::size_t i = 0; i < told; ++i) {
+    const bool last = i + 1 == idle.size();
+    names += (i == 0 ? "" : last ? " and " : ", ") + idle[i];
+  }
+  if (idle.size() > told) names += Format(" and {} more", idle.size() - told);
+  return Format(
+      "Give {} work: start a rank for each, and see that the processes may use them "
+      "(CUDA_VISIBLE_DEVICES); or ask for {} GPUs fewer.",
+      names, idle.size());
+}
+
 // The time in which a GPU that fired was idle, as a part of the time in which all GPUs were seen.
 void IdleFold::Complete(Verdict& verdict) const {
   if (verdict.kind != VerdictKind::kFinding) return;
   verdict.share =
       ShareOf([](const Subject&, const Gpu& gpu) { return std::pair(gpu.idle_s, gpu.judged_s); });
+  if (std::string advice = Advice(); !advice.empty()) verdict.evidence["advice"] = advice;
 }
 
 }  // namespace

@@ -15,11 +15,31 @@ OrderedJson MemberOf(const Json& object, const char* key) {
   return object.contains(key) ? OrderedJson(object[key]) : OrderedJson(nullptr);
 }
 
-OrderedJson CauseInShort(const Json& cause) {
+// What the rule about GPUs without work advises, when these are most of what a cause has lost: the
+// division of the time knows the work of a node's GPUs together, and not which of them has none.
+std::string AdviceOfIdleGpus(const Json& cause, std::span<const RuleStateRow> states) {
+  if (TextOf(cause, "cause") != "under_use" || !cause["seconds"].is_number()) return "";
+  for (const RuleStateRow& state : states) {
+    const bool fired = state.config.rule == "IdleGPU" && state.status == RuleStatus::kIssuesFound;
+    if (!fired || !state.verdict.contains("evidence")) continue;
+    const Json& evidence = state.verdict["evidence"];
+    double idle_seconds = 0;
+    for (const Json& gpu : MemberArray(evidence, "gpus")) {
+      if (!gpu.value("used_later", false)) idle_seconds += gpu.value("idle_seconds", 0.0);
+    }
+    if (2 * idle_seconds >= cause["seconds"].get<double>()) return TextOf(evidence, "advice");
+  }
+  return "";
+}
+
+OrderedJson CauseInShort(const Json& cause, std::span<const RuleStateRow> states) {
   OrderedJson json;
   for (const char* key :
        {"cause", "words", "seconds", "share", "cost", "speed_up", "stage", "suspect", "advice"}) {
     json[key] = MemberOf(cause, key);
+  }
+  if (const std::string advice = AdviceOfIdleGpus(cause, states); !advice.empty()) {
+    json["advice"] = advice;
   }
   return json;
 }
@@ -46,7 +66,7 @@ OrderedJson SupportOf(const Json& cause, std::span<const RuleStateRow> states,
 
 OrderedJson ToJson(const Json& cause, std::span<const RuleStateRow> states,
                    std::span<const TransitionRow> transitions) {
-  OrderedJson json = CauseInShort(cause);
+  OrderedJson json = CauseInShort(cause, states);
   json["support"] = SupportOf(cause, states, transitions);
   return json;
 }
@@ -123,7 +143,7 @@ OrderedJson DiagnosisInShort(const JobRow& job, std::span<const RuleStateRow> st
   }
   json["parts"] = PartsOf(evidence, job);
   json["budget"] = OrderedJson::array();
-  for (const Json& cause : budget) json["budget"].push_back(CauseInShort(cause));
+  for (const Json& cause : budget) json["budget"].push_back(CauseInShort(cause, states));
   return json;
 }
 

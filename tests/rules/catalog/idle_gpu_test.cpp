@@ -26,9 +26,30 @@ TEST(IdleGpu, FiresForTheOneThatIsNeverUsed) {
             "scans.");
   EXPECT_DOUBLE_EQ(outcome.verdict.share, 0.25);  // though it is judged after ten minutes only
   EXPECT_TRUE(outcome.verdict.active);
-  EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
+  EXPECT_EQ(outcome.verdict.evidence["advice"],
+            "Give GPU 3 of node node-0 work: start a rank for it, and see that its process may use "
+            "it (CUDA_VISIBLE_DEVICES); or ask for one GPU fewer.");
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].subject, (Subject{"node-0", "3"}));
+}
+
+TEST(IdleGpu, AdvisesAboutAFewByTheirNamesAndAboutAllInGeneral) {
+  Scenario scenario = Four(2400, kNever);
+  const auto unused = [](auto, auto) { return 0.0; };
+  scenario.extras.push_back({{"gpu_util_percent", "1"}, unused});
+  EXPECT_EQ(Judge(kRule, MakeJob(scenario)).verdict.evidence["advice"],
+            "Give GPU 1 of node node-0 and GPU 3 of node node-0 work: start a rank for each, and "
+            "see that the processes may use them (CUDA_VISIBLE_DEVICES); or ask for 2 GPUs fewer.");
+  scenario.gpus = 6;
+  scenario.extras.push_back({{"gpu_util_percent", "4"}, unused});
+  scenario.extras.push_back({{"gpu_util_percent", "5"}, unused});
+  const std::string advice = Judge(kRule, MakeJob(scenario)).verdict.evidence["advice"];
+  EXPECT_NE(advice.find("node-0, GPU 4 of node node-0 and 1 more work"), std::string::npos)
+      << advice;
+  scenario.stretches = {{4000, 0}};
+  const auto all = Judge(kRule, MakeJob(scenario)).verdict;
+  EXPECT_EQ(all.kind, VerdictKind::kFinding);
+  EXPECT_EQ(all.evidence["advice"], FindRule(kRule)->advice);
 }
 
 TEST(IdleGpu, IsClearWhenAllAreUsed) {

@@ -47,6 +47,31 @@ Json Evidence() {
          {"rules", {"DataloaderBottleneck", "CPUBottleneck"}}}}}};
 }
 
+TEST_F(DiagnosisTest, GpusWithoutWorkAreNamedWhereTheyAreMostOfTheLoss) {
+  Create("train");
+  Json evidence = Evidence();
+  evidence["budget"][1]["cause"] = "under_use";
+  const auto report = [&](double idle_seconds) {
+    Say("train", "ProfilerReport",
+        {{"kind", "finding"}, {"sentence", "Most was lost."}, {"evidence", evidence}},
+        "IssuesFound");
+    Say("train", "IdleGPU",
+        {{"kind", "finding"},
+         {"sentence", "GPU 3 is idle."},
+         {"evidence",
+          {{"advice", "Give GPU 3 work."}, {"gpus", {{{"idle_seconds", idle_seconds}}}}}}},
+        "IssuesFound");
+    const Json job = service_.GetJson("/api/v1/jobs/train");
+    const Json whole = service_.GetJson("/api/v1/jobs/train/diagnosis");
+    EXPECT_EQ(job["diagnosis"]["budget"][1]["advice"], whole["budget"][1]["advice"]);
+    return whole["budget"][1]["advice"];
+  };
+  EXPECT_EQ(report(40), "Give GPU 3 work.");
+  EXPECT_EQ(report(30), "Use more workers.");
+  evidence["budget"][1]["cause"] = "preprocessing";
+  EXPECT_EQ(report(40), "Use more workers.");
+}
+
 TEST_F(DiagnosisTest, IsTheReportsBudgetWithTheRulesThatSupportIt) {
   Create("train");
   Say("train", "ProfilerReport",
