@@ -85,6 +85,9 @@ const kStates = {
   },
 };
 
+/** The tables that are wider than their box. */
+const wideTables = (page) => page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.getAttribute("aria-label")));
+
 /** By how many pixels an element sticks out of its parent, sideways; 0 where there is none. */
 function cutOff(page, selector) {
   return page.evaluate((wanted) => {
@@ -108,6 +111,7 @@ for (const [name, { path, ...states }] of Object.entries(kStates)) {
           await page.waitForLoadState("networkidle");
           assert.deepEqual(await axeViolations(page), []);
           assert.ok((await sidewaysScroll(page)) <= 0, "the page scrolls sideways");
+          if (width === 390) assert.deepEqual(await wideTables(page), []);
           assert.ok((await cutOff(page, ".bar nav a[aria-current]")) <= 1, "the link of this page is cut off");
           assert.ok((await layoutShift(page)) <= 0.01, `layout shift ${await layoutShift(page)}`);
           await assertClean(page);

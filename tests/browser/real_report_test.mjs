@@ -58,6 +58,9 @@ async function axeOf(page, look) {
   return found;
 }
 
+/** The tables that are wider than their box. */
+const wideTables = (page) => page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.getAttribute("aria-label")));
+
 for (const look of [{ width: 1280, theme: "light" }, { width: 390, theme: "dark" }]) {
   test(`the report is reached by its link and reads well: ${look.width} px, ${look.theme}`, { skip: kSkip }, async () => {
     const page = await openReport(look);
@@ -67,6 +70,7 @@ for (const look of [{ width: 1280, theme: "light" }, { width: 390, theme: "dark"
     }
     await page.getByText("2 nodes, 16 GPUs").waitFor();
     assert.equal(await sidewaysScroll(page), 0);
+    if (look.width === 390) assert.deepEqual(await wideTables(page), []);
     assert.deepEqual(await axeOf(page, look), []);
     const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     assert.equal(ground, look.theme === "dark" ? "rgb(15, 20, 25)" : "rgb(245, 246, 248)");

@@ -91,7 +91,11 @@ line,path{vector-effect:non-scaling-stroke;fill:none}
 .shade{fill:var(--threshold);fill-opacity:.25}
 .curve{stroke:var(--s0);stroke-width:1.5}
 @media (max-width:600px){main,footer{padding:10px}main>section{padding:12px}
-.wholes .named{grid-template-columns:1fr;margin:8px 0}.words{min-width:440px}}
+.wholes .named{grid-template-columns:1fr;margin:8px 0}}
+@media screen and (max-width:600px){table,tbody{display:block}thead{display:none}
+tr{display:grid;grid-template-columns:1fr 1fr;gap:4px 12px;padding:8px 0;border-bottom:1px solid var(--line)}
+th,td{display:block;min-width:0;padding:0;border:0;white-space:normal;overflow-wrap:anywhere}
+th,.words{grid-column:1/-1}td::before{content:attr(data-label);display:block;color:var(--muted);font-size:12px}}
 @page{size:A4;margin:14mm}
 @media print{body{background:#fff;font-size:10px;line-height:1.4;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main{max-width:none;padding:0}main>section{border:0;padding:0}nav{display:none}

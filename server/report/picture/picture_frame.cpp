@@ -27,8 +27,11 @@ Markup ScrollTable(const std::string& title, const std::vector<std::string>& hea
   for (const std::vector<Markup>& row : rows) {
     Markup cells;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      cells += i == 0 ? Element("th", {{"scope", "row"}}, row[i])
-                      : Element("td", {{"class", IsLong(row[i]) ? "words" : ""}}, row[i]);
+      cells +=
+          i == 0
+              ? Element("th", {{"scope", "row"}}, row[i])
+              : Element("td", {{"class", IsLong(row[i]) ? "words" : ""}, {"data-label", heads[i]}},
+                        row[i]);
     }
     body += Element("tr", cells);
   }

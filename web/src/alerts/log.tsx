@@ -29,19 +29,21 @@ function Attempts({ found }: { readonly found: Delivery }) {
   );
 }
 
+const timeHead = () => (zoneOf("utc") === "local" ? "Time (local)" : "Time (UTC)");
+
 function Row({ found, hook, changed }: { readonly found: Delivery; readonly hook: Webhook | undefined; readonly changed: () => void }) {
   const fault = useSignal("");
   const again = () => retryDelivery(found.id).then(changed, (error: ApiError) => (fault.value = faultWords(error)));
   const style = styleOf(found);
   return (
     <tr>
-      <td class="figure">{dateTime(found.created_us, zoneOf("utc"), false)}</td>
-      <td>
+      <td class="figure" data-label={timeHead()}>{dateTime(found.created_us, zoneOf("utc"), false)}</td>
+      <td data-label="Event">
         {found.event}
         {found.job === null ? null : <a class="group" href={tabPath(found.job, "overview")}>{found.job}</a>}
       </td>
-      <td class="wrap alert-url">{hook?.url ?? `webhook ${found.webhook}, deleted`}</td>
-      <td class="wrap">
+      <td class="wrap alert-url" data-label="Webhook">{hook?.url ?? `webhook ${found.webhook}, deleted`}</td>
+      <td class="wrap" data-label="What became of it">
         <Status style={style} word={style.word} /> <span class="faint">{deliveryWords(found, serviceNow.value)}</span>
         <Attempts found={found} />
         <span role="alert">{fault.value}</span>
@@ -112,11 +114,11 @@ export function Log({ page, hooks, changed }: { readonly page: DeliveryPage; rea
       </div>
       <Filters hooks={hooks} />
       {page.items.length === 0 ? null : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Messages">
+        <div class="scroll row-cards" tabIndex={0} role="region" aria-label="Messages">
           <table>
             <thead>
               <tr>
-                {[zoneOf("utc") === "local" ? "Time (local)" : "Time (UTC)", "Event", "Webhook", "What became of it"].map((head) => (
+                {[timeHead(), "Event", "Webhook", "What became of it"].map((head) => (
                   <th key={head} scope="col">
                     {head}
                   </th>

@@ -20,7 +20,7 @@ export const sortOf = (text: string): Sort => (Object.hasOwn(kSorts, text) ? (te
 /** A head that sorts by its column, as a link, so that the order stands in the address. */
 function SortHead({ sort, now, children }: { readonly sort: Sort; readonly now: Sort; readonly children: ComponentChildren }) {
   return (
-    <th scope="col" class="number" aria-sort={sort === now ? "descending" : undefined}>
+    <th scope="col" class="number sorts" aria-sort={sort === now ? "descending" : undefined}>
       <a href={`/fleet${withKeys(search.value, { sort: sort === "lost" ? null : sort })}`}>
         {children} {sort === now ? <span aria-hidden="true">▼</span> : null}
       </a>
@@ -43,7 +43,7 @@ export function Holders({ found }: { readonly found: Fleet }) {
       </div>
       {by === "node" ? <p class="faint">A job's hours are spread evenly over its GPUs; what a node lost is its part of that, not measured on it.</p> : null}
       {by === "cause" ? <p class="faint">Each row is the jobs that lost most to this cause, with all that they lost, to other causes too. The bar above has the hours of each cause.</p> : null}
-      <div class="scroll" tabIndex={0} role="region" aria-label={`Hours by ${word}`}>
+      <div class="scroll row-cards" tabIndex={0} role="region" aria-label={`Hours by ${word}`}>
         <table>
           <thead>
             <tr>
@@ -62,14 +62,14 @@ export function Holders({ found }: { readonly found: Fleet }) {
             {rows.map(({ key, sums }) => (
               <tr key={key ?? ""}>
                 <th scope="row" class="wrap">{key === null ? <span class="faint">{nameOf(found, key)}</span> : <a href={linkOf(by, key)}>{nameOf(found, key)}</a>}</th>
-                <td class="number">{hours(sums.lost_gpu_hours)}</td>
-                <td class="number">{hours(sums.gpu_hours)}</td>
-                <td class="number">{sums.busy_share === null ? "–" : share(sums.busy_share)}</td>
-                <td class="number">{hours(sums.not_judged_gpu_hours)}</td>
-                {money ? <td class="number">{number(sums.lost_cost)}</td> : null}
-                <td class="wrap">{causeWords(sums)}</td>
-                {by === "job" ? null : <td class="number">{count(sums.jobs)}</td>}
-                {by === "job" ? null : <td class="number">{count(sums.jobs_with_issues)}</td>}
+                <td class="number" data-label="Lost">{hours(sums.lost_gpu_hours)}</td>
+                <td class="number" data-label="Held">{hours(sums.gpu_hours)}</td>
+                <td class="number" data-label="Busy, of judged">{sums.busy_share === null ? "–" : share(sums.busy_share)}</td>
+                <td class="number" data-label="Not judged">{hours(sums.not_judged_gpu_hours)}</td>
+                {money ? <td class="number" data-label="Lost, money">{number(sums.lost_cost)}</td> : null}
+                <td class="wrap" data-label="Most lost to">{causeWords(sums)}</td>
+                {by === "job" ? null : <td class="number" data-label="Jobs">{count(sums.jobs)}</td>}
+                {by === "job" ? null : <td class="number" data-label="With issues">{count(sums.jobs_with_issues)}</td>}
               </tr>
             ))}
           </tbody>

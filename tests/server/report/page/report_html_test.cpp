@@ -71,6 +71,7 @@ TEST_F(HtmlTest, SixteenGpusFitIntoOneSmallFile) {
           "Judged with threshold_p95 70 %, threshold_p5 10 %, window 500 samples (4 min 10 s)"),
       html.npos);
   EXPECT_NE(html.find("node-1 · GPU 3"), html.npos);
+  EXPECT_NE(html.find("data-label=\"Looks for\""), html.npos) << "on a phone rows are cards";
   EXPECT_GT(CountOf(html, "<svg"), 50u);
 }
 

@@ -88,14 +88,15 @@ export function sentenceOf(rows: readonly HeatRow[], mean: number | null, unit: 
 
 function RowTable({ rows, map: { unit, bin_us } }: { readonly rows: readonly HeatRow[]; readonly map: Heatmap }) {
   const cell = duration(bin_us / 1e6); // a cell is a mean: what was higher or lower within it is not known
+  const heads = ["Mean", `Lowest mean of ${cell}`, `Highest mean of ${cell}`];
   return (
     <details class="heat-table">
       <summary>The rows as a table</summary>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Rows of the heat map">
+      <div class="scroll row-cards" tabIndex={0} role="region" aria-label="Rows of the heat map">
         <table>
           <thead>
             <tr>
-              {["Device", "Mean", `Lowest mean of ${cell}`, `Highest mean of ${cell}`].map((head) => (
+              {["Device", ...heads].map((head) => (
                 <th key={head} scope="col">
                   {head}
                 </th>
@@ -106,9 +107,11 @@ function RowTable({ rows, map: { unit, bin_us } }: { readonly rows: readonly Hea
             {rows.slice(0, kMostTold).map(({ name, mean, least, most }) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
-                <td>{inUnit(mean, unit)}</td>
-                <td>{inUnit(least, unit)}</td>
-                <td>{inUnit(most, unit)}</td>
+                {[mean, least, most].map((value, i) => (
+                  <td key={i} data-label={heads[i]}>
+                    {inUnit(value, unit)}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>

@@ -66,7 +66,7 @@ function Nodes({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
   if (job.nodes.length === 0) return <p class="faint">No agent has reported yet.</p>;
   const anySeldom = job.nodes.some((node) => seldomOf(node) !== "");
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Nodes">
+    <div class="scroll row-cards" tabIndex={0} role="region" aria-label="Nodes">
       <table>
         <thead>
           <tr>
@@ -81,14 +81,14 @@ function Nodes({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
           {job.nodes.map((node) => (
             <tr key={node.name}>
               <th scope="row">{node.name}</th>
-              <td>{coresOf(node)}</td>
-              <td>{memoryOf(node)}</td>
-              <td>{count(node.gpus?.length ?? 0)}</td>
-              <td>{endOf(node)}</td>
-              <td class={node.clock_suspect ? "wrap" : undefined}>{clockOf(node, zone)}</td>
-              <td>{text(node.facts["agent_version"])}</td>
-              <td class="wrap">{absentOf(node) || "–"}</td>
-              {anySeldom ? <td class="wrap">{seldomOf(node) || "–"}</td> : null}
+              <td data-label="Cores">{coresOf(node)}</td>
+              <td data-label="Memory">{memoryOf(node)}</td>
+              <td data-label="GPUs">{count(node.gpus?.length ?? 0)}</td>
+              <td data-label="State">{endOf(node)}</td>
+              <td class={node.clock_suspect ? "wrap" : undefined} data-label="Clock off by">{clockOf(node, zone)}</td>
+              <td data-label="Agent">{text(node.facts["agent_version"])}</td>
+              <td class="wrap" data-label="Not measured">{absentOf(node) || "–"}</td>
+              {anySeldom ? <td class="wrap" data-label="Read seldom">{seldomOf(node) || "–"}</td> : null}
             </tr>
           ))}
         </tbody>

@@ -14,7 +14,7 @@ const kPeriodMs = 30_000;
 
 function Table({ title, heads, rows }: { readonly title: string; readonly heads: readonly string[]; readonly rows: readonly (readonly string[])[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+    <div class="scroll row-cards" tabIndex={0} role="region" aria-label={title}>
       <table>
         <thead>
           <tr>
@@ -30,7 +30,7 @@ function Table({ title, heads, rows }: { readonly title: string; readonly heads:
             <tr key={i}>
               <th scope="row">{first}</th>
               {cells.map((cell, at) => (
-                <td key={at} class={cell.length > 60 ? "wrap" : undefined}>
+                <td key={at} class={cell.length > 60 ? "wrap" : undefined} data-label={heads[at + 1]}>
                   {cell}
                 </td>
               ))}

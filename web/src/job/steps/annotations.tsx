@@ -77,13 +77,13 @@ function Row({ row, stepSeconds, shown }: { readonly row: Annotation; readonly s
   return (
     <tr>
       <th scope="row">{row.name}</th>
-      <td>{count(row.count)}</td>
-      <td>{duration(row.total_seconds)}</td>
-      <td>{share(stepSeconds > 0 ? row.total_seconds / stepSeconds : null)}</td>
-      <td>{duration(row.min_seconds)}</td>
-      <td>{duration(row.mean_seconds)}</td>
-      <td>{duration(row.max_seconds)}</td>
-      <td><Spread bars={barsOf(row.histogram)} name={row.name} /></td>
+      <td data-label="Count">{count(row.count)}</td>
+      <td data-label="Total">{duration(row.total_seconds)}</td>
+      <td data-label="Of step time">{share(stepSeconds > 0 ? row.total_seconds / stepSeconds : null)}</td>
+      <td data-label="Min">{duration(row.min_seconds)}</td>
+      <td data-label="Mean">{duration(row.mean_seconds)}</td>
+      <td data-label="Max">{duration(row.max_seconds)}</td>
+      <td data-label="Shortest to longest"><Spread bars={barsOf(row.histogram)} name={row.name} /></td>
       <td>
         <button type="button" aria-pressed={shown} disabled={row.name.includes(",")} onClick={() => toggle(row.name)}>
           Large<span class="unseen"> histogram of {row.name}</span>
@@ -108,7 +108,7 @@ export function Annotations({ found }: { readonly found: RankSteps }) {
         <h2 id="annotations-title">Annotations</h2>
         <p>{`rank ${found.rank}, ${note}`}</p>
       </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Annotations as a table">
+      <div class="scroll row-cards" tabIndex={0} role="region" aria-label="Annotations as a table">
         <table>
           <thead>
             <tr>{kHeads.map((head) => <th key={head} scope="col">{head}</th>)}</tr>

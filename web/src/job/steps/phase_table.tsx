@@ -18,7 +18,7 @@ export function PhaseTable({ steps }: { readonly steps: Steps }) {
         <h2 id="ranks-title">Steps by rank</h2>
         <p>Time of a step, and the share of each phase in it</p>
       </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of the ranks">
+      <div class="scroll row-cards" tabIndex={0} role="region" aria-label="Table of the ranks">
         <table>
           <thead>
             <tr>
@@ -33,15 +33,16 @@ export function PhaseTable({ steps }: { readonly steps: Steps }) {
             {steps.ranks.map((rank) => (
               <tr key={rank.rank}>
                 <th scope="row">
+                  <span class="card-word">Rank </span>
                   {rank.rank}
                   {rank.node === null ? "" : ` on ${rank.node}`}
                 </th>
-                <td>{count(rank.steps)}</td>
+                <td data-label="Steps">{count(rank.steps)}</td>
                 {kTimes.map((time) => (
-                  <td key={time}>{duration(rank.wall_seconds?.[time])}</td>
+                  <td key={time} data-label={time}>{duration(rank.wall_seconds?.[time])}</td>
                 ))}
                 {phases.map((phase) => (
-                  <td key={phase}>{percent(shareOf(rank, phase))}</td>
+                  <td key={phase} data-label={phaseWord(phase)}>{percent(shareOf(rank, phase))}</td>
                 ))}
               </tr>
             ))}
