@@ -98,4 +98,6 @@ test("the evidence of GPUs without work is the heat map of all, that of other ca
   assert.deepEqual(evidence("under_use", 4), ["heatmap", "gpu_util_percent"]);
   assert.deepEqual(evidence("framework_overhead", 4), ["steps", "phases"]);
   assert.deepEqual(evidence("throttled", null), ["system", "groupcpu"]);
+  const stages = stagesOf(budget(cause("under_use", 0.5, 4), cause("framework_overhead", 0.1, 4)));
+  assert.deepEqual(stages.slice(3, 5).map((stage) => stage.evidence.tab), ["heatmap", "steps"], "a stage leads to that of its largest cause");
 });

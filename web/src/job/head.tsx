@@ -54,14 +54,13 @@ export function Crumbs({ group }: { readonly group: string }) {
   );
 }
 
-/** The link to a part of a job's page: span of time, rank and zone go along, what only one part knows stays behind. */
+/**
+ * The link to a part of a job's page: span of time, rank and zone go along, what only one part knows stays behind. `show` is a
+ * chart or a rule of that part; of the heat map a metric, with its lowest row first.
+ */
 export function tabLink(name: string, tab: Tab, show: string | null = null): string {
-  return tabPath(name, tab) + withKeys(search.value, { show, h: null, dev: null, metric: null, node: null, order: null });
-}
-
-/** The link to the heat map of a metric with its lowest row first. */
-export function mapLink(name: string, metric: string): string {
-  return tabPath(name, "heatmap") + withKeys(search.value, { show: null, h: null, dev: null, node: null, metric, order: "mean" });
+  const ofMap = tab === "heatmap" && show !== null ? { show: null, metric: show, order: "mean" } : { show, metric: null, order: null };
+  return tabPath(name, tab) + withKeys(search.value, { h: null, dev: null, node: null, ...ofMap });
 }
 
 export function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {

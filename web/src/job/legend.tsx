@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { metric } from "../format";
 import { isMapped } from "./devices";
-import { mapLink } from "./head";
+import { tabLink } from "./head";
 import type { Panel } from "./panels";
 import { endsOfRange, legendOrder, meanOf } from "./summary";
 import type { Trace } from "./traces";
@@ -41,7 +41,7 @@ export function Legend({ panel, span, ms, job }: LegendProps) {
         </li>
       ))}
       {range === "" ? null : <li class="legend-value">{range}</li>}
-      {devices && isMapped(devices.metric) ? <li><a href={mapLink(job, devices.metric)}>{`All ${devices.many} ${devices.what}`}</a></li> : null}
+      {devices && isMapped(devices.metric) ? <li><a href={tabLink(job, "heatmap", devices.metric)}>{`All ${devices.many} ${devices.what}`}</a></li> : null}
     </ul>
   );
 }

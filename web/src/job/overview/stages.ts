@@ -65,7 +65,7 @@ export function stagesOf(found: Diagnosis): readonly Stage[] {
     const number = i + 1;
     const causes = found.budget.filter(({ stage }) => stage === number);
     return {
-      number, word, evidence, causes,
+      number, word, causes, evidence: causes[0] ? evidenceOf(causes[0]) : evidence,
       lost: causes.reduce((sum, { share }) => sum + share, 0),
       busy: number === kComputing ? (found.budget.find(({ cause }) => cause === "busy")?.share ?? 0) : 0,
       suspect: first?.stage === number ? (first.suspect ?? first.words) : null,

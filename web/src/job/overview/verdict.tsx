@@ -1,7 +1,7 @@
 import { share } from "../../format";
 import type { Cause, Job } from "../../model";
 import { kReport } from "../../status";
-import { mapLink, tabLink, useWatched } from "../head";
+import { tabLink, useWatched } from "../head";
 import { StagePicture } from "./stage_picture";
 import { evidenceOf, namedCauses } from "./stages";
 import { capital, gainOf, groundOf, headlineOf, seenBy } from "./words";
@@ -33,7 +33,7 @@ function Advice({ row, job, word }: { readonly row: Cause; readonly job: Job; re
       <p>
         <b>{word}</b> {row.advice} <span class="advice-gain">{gainOf(row)}</span>
       </p>
-      <a class="button" href={tab === "heatmap" ? mapLink(job.name, chart) : tabLink(job.name, tab, chart)}>
+      <a class="button" href={tabLink(job.name, tab, chart)}>
         Evidence<span class="unseen"> of {row.words}</span>
       </a>
     </div>
