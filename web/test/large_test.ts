@@ -4,7 +4,8 @@ import type { Job, Metrics, RankSteps, Series, Steps } from "../src/model";
 import type { Tab } from "../src/tabs";
 import { isFolded, panelsOf } from "../src/job/panels";
 import { systemRows } from "../src/job/system/rows";
-import { rankAskedFor, ranksNote, ranksToChoose, sampledNodes, stepsQuery } from "../src/job/ranks";
+import { rankAskedFor, ranksToChoose, sampledNodes, stepsQuery } from "../src/job/ranks";
+import { ranksNote } from "../src/job/steps/phase_table";
 import { append } from "../src/job/traces";
 
 // Jobs of many nodes, devices and ranks.

@@ -27,10 +27,6 @@ export function ranksToChoose(job: Job, steps: Steps): readonly number[] {
   return [...known].sort((a, b) => a - b);
 }
 
-export function ranksNote({ ranks, left_out }: Steps): string {
-  return left_out > 0 ? `${ranks.length} of ${ranks.length + left_out} ranks read` : "";
-}
-
 /** The nodes that have samples; folded series only tell their number. */
 export function sampledNodes(job: Job, metrics: Metrics): { readonly many: number; readonly missing: readonly string[] } {
   const folded = metrics.series.filter(({ metric }) => metric === "memory_used_percent").map((series) => series.of);

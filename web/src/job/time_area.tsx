@@ -2,18 +2,17 @@ import type { ComponentChildren } from "preact";
 import type { Job } from "../model";
 import { setKeys } from "../router";
 import { Fault, Loading } from "../states";
-import { paused, shownTab } from "./data";
+import { paused } from "./data";
 import { useTimeKeys, type View } from "./frame";
 import { charts, tables } from "./lazy_parts";
-import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
+import { ranksToChoose, sampledNodes } from "./ranks";
 import { Toolbar } from "./toolbar";
 
 // The charts of a part of the page below the bar with their span of time, and what is said where they are missing.
 
-function RankChoice({ job, steps, rank }: View) {
+function RankChoice({ job, steps, rank, note }: View & { readonly note: string | undefined }) {
   if (steps === null) return null;
   const ranks = ranksToChoose(job, steps);
-  const note = shownTab.value === "steps" ? ranksNote(steps) : ""; // elsewhere one rank is drawn
   if (ranks.length < 2) return null;
   return (
     <label class="rank-choice">
@@ -25,7 +24,7 @@ function RankChoice({ job, steps, rank }: View) {
           </option>
         ))}
       </select>
-      {note === "" ? null : <span>{note}</span>}
+      {note ? <span>{note}</span> : null}
     </label>
   );
 }
@@ -58,13 +57,15 @@ const isSilent = ({ metrics, zoomed }: Pick<View, "metrics" | "zoomed">) => metr
 interface AreaProps {
   readonly view: View;
   readonly title: string;
+  /** How many of the ranks were read, where all of them are shown. */
+  readonly ranksNote?: string;
   /** The charts, once their program is here. */
   readonly draw: (drawing: { readonly Chart: NonNullable<NonNullable<typeof charts.value>["Chart"]> }) => ComponentChildren;
   readonly loading: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-export function TimeArea({ view, title, draw, loading, children }: AreaProps) {
+export function TimeArea({ view, title, ranksNote, draw, loading, children }: AreaProps) {
   const { job, data, metrics, whole, shown, zoomed, zone } = view;
   useTimeKeys(data);
   const { Chart } = charts.value ?? {};
@@ -76,7 +77,7 @@ export function TimeArea({ view, title, draw, loading, children }: AreaProps) {
         {title}
       </h2>
       <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value} metrics={metrics}>
-        <RankChoice {...view} />
+        <RankChoice {...view} note={ranksNote} />
       </Toolbar>
       {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
       {data.stepsPoll.value && !waits(view) ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}

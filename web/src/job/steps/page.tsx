@@ -8,7 +8,7 @@ import { StepsLoading, TimeArea, waits } from "../time_area";
 import { isRunning } from "../view";
 import { Annotations } from "./annotations";
 import { Histogram } from "./histogram";
-import { PhaseTable } from "./phase_table";
+import { PhaseTable, ranksNote } from "./phase_table";
 import { useSingleSteps } from "./single_steps";
 import { isAsync, phasePanel, stepPanel } from "./step_panels";
 
@@ -33,6 +33,7 @@ export function Page({ view }: { readonly view: View }) {
       <TimeArea
         view={view}
         title="Charts of the steps"
+        ranksNote={steps === null ? "" : ranksNote(steps)}
         loading={loading}
         draw={({ Chart }) => stepsPanel === null && stepsFailed === null ? loading : (
           <>

@@ -8,6 +8,10 @@ import { phaseWord } from "./step_panels";
 const kTimes = ["mean", "max", "p99", "p95", "p50", "min"] as const;
 const shareOf = (rank: RankSteps, phase: string) => rank.phases.find((each) => each.phase === phase)?.share_percent ?? null;
 
+export function ranksNote({ ranks, left_out }: Steps): string {
+  return left_out > 0 ? `${ranks.length} of ${ranks.length + left_out} ranks read` : "";
+}
+
 export function PhaseTable({ steps }: { readonly steps: Steps }) {
   const seen = new Set<string>(steps.ranks.flatMap(({ phases }) => phases.map(({ phase }) => phase)));
   const phases = Object.keys(kPhases).filter((phase) => seen.has(phase));
