@@ -83,6 +83,18 @@ test("a job that was not judged is shown and found as such, and is none without 
   await until(["bert-calm"]);
 });
 
+test("a job that was sent after it had run says when it ran", async () => {
+  const ran = Date.UTC(2026, 0, 5, 10, 30) * 1000;
+  service.jobs = [{ ...sampleJob({ name: "replayed", startedUs: ran, seconds: 60 }), createdUs: kNow - 60e6 }, ...service.jobs];
+  await open();
+  assert.match(await page.locator("tr", { hasText: "replayed" }).textContent(), /ran 2026-01-05 10:30:00/);
+  assert.doesNotMatch(await page.locator("tr", { hasText: "albef-1000" }).textContent(), /ran /);
+  await page.getByRole("link", { name: "replayed" }).click();
+  const facts = page.locator("section", { has: page.locator("#facts-title") });
+  await facts.getByText(/, when it was sent$/).waitFor();
+  await facts.getByText("The job was sent after it had run: its status changed when it was sent, not while it ran.").waitFor();
+});
+
 test("a cause that no other rule looks for is an issue", async () => {
   service.jobs = [sampleJob({ name: "bert-slow", startedUs: kNow - 60e6, rules: [rule("CPUBottleneck", "clear"), rule("ProfilerReport", "finding")] })];
   await page.goto(`${service.url}/jobs`);

@@ -41,6 +41,11 @@ export function Status({ style, word, more }: { style: StatusStyle; word: string
   );
 }
 
+const kSentLaterUs = 600e6; // clocks of nodes may be off by less
+
+/** Whether a job was sent after it had run, as a recording that is replayed or imported: it was created, and its status changed, when it was sent. */
+export const isSentLater = ({ created_us, started_us }: { readonly created_us: number; readonly started_us: number | null }): boolean => started_us !== null && created_us - started_us > kSentLaterUs;
+
 /** The secondary status is left out where it only repeats the first. */
 export function JobState({ status, secondary }: { status: JobStatus; secondary?: string | null }) {
   const more = secondary === status ? null : secondary;

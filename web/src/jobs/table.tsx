@@ -5,7 +5,7 @@ import type { JobItem } from "../model";
 import { valueOf, withKeys } from "../query";
 import { search } from "../router";
 import { narrow, serviceNow, zoneOf } from "../settings";
-import { JobState, kGreyStyle, kReport, Status } from "../status";
+import { isSentLater, JobState, kGreyStyle, kReport, Status } from "../status";
 import type { Row as JobRow } from "./list";
 import { Sparkline } from "./sparkline";
 import { onRowKey, Tick } from "./ticked";
@@ -29,9 +29,12 @@ function Created({ job, zone }: { readonly job: JobItem; readonly zone: TimeZone
   const text =
     zone === "relative" ? ago((serviceNow.value - job.created_us / 1000) / 1000) : dateTime(job.created_us, zone, false);
   return (
-    <time dateTime={new Date(job.created_us / 1000).toISOString()} title={exact}>
-      {text}
-    </time>
+    <>
+      <time dateTime={new Date(job.created_us / 1000).toISOString()} title={exact}>
+        {text}
+      </time>
+      {isSentLater(job) ? <span class="left-note">ran {dateTime(job.started_us, zone, false)}</span> : null}
+    </>
   );
 }
 

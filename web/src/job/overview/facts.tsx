@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { count, dateTime, duration, type TimeZone } from "../../format";
 import type { Job, JobNode } from "../../model";
 import { withKeys } from "../../query";
-import { JobState } from "../../status";
+import { isSentLater, JobState } from "../../status";
 import { type Change, Changes } from "../changes";
 import { clockOf } from "./clock";
 import { coresOf, memoryOf } from "./node_limits";
@@ -132,6 +132,7 @@ export function Facts({ job, zone, startMs }: FactsProps) {
   const [user, account] = [factOf(job, "user"), factOf(job, "account")];
   const refusals = refusalsOf(job);
   const clock = zone === "local" ? "local" : "utc";
+  const sent = isSentLater(job);
   return (
     <section class="card facts" aria-labelledby="facts-title">
       <h2 id="facts-title">Job</h2>
@@ -148,7 +149,10 @@ export function Facts({ job, zone, startMs }: FactsProps) {
             <code>{command}</code>
           </Fact>
         )}
-        <Fact word="Created">{dateTime(job.created_us, clock)}</Fact>
+        <Fact word="Created">
+          {dateTime(job.created_us, clock)}
+          {sent ? ", when it was sent" : ""}
+        </Fact>
         <Fact word="Started">{dateTime(job.started_us, clock)}</Fact>
         <Fact word="Ended">{dateTime(job.ended_us, clock)}</Fact>
         {typeof interval === "number" ? <Fact word="Sampled every">{duration(interval / 1000)}</Fact> : null}
@@ -159,6 +163,7 @@ export function Facts({ job, zone, startMs }: FactsProps) {
       <Nodes job={job} zone={clock} />
       <Ranks job={job} />
       <h3>What happened</h3>
+      {sent ? <p class="faint">The job was sent after it had run: its status changed when it was sent, not while it ran.</p> : null}
       {job.secondary_status_transitions.length === 0 ? <p class="faint">No change of status yet.</p> : <Changes rows={changesOf(job)} zone={zone} startMs={startMs} />}
     </section>
   );
