@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { page, service, usePage } from "./support/mock_page.mjs";
+import { assertClean, openPage } from "./support/chromium.mjs";
+import { browser, page, service, usePage } from "./support/mock_page.mjs";
 import { kHolders } from "./support/sample_fleet.mjs";
 
 usePage(() => {
@@ -83,6 +84,30 @@ test("a week's own link, as the weekly message has it, names its days", async ()
   await page.locator("#fleet-title").waitFor();
   assert.equal(await page.locator(".filters select").first().locator("option:checked").textContent(), "2026-11-16 to 2026-11-23");
   assert.deepEqual([last().get("from"), last().get("to")], ["2026-11-16T00:00:00.000Z", "2026-11-23T00:00:00.000Z"]);
+});
+
+test("every time of the fleet is in the zone that was chosen", async () => {
+  await page.goto(`${service.url}/fleet`);
+  const there = await openPage(browser, { timezoneId: "Asia/Tokyo" });
+  await there.goto(`${service.url}/fleet?after=2026-11-20&before=2026-11-26`);
+  const texts = async () => [
+    await there.locator(".fleet-grid svg").first().getAttribute("aria-label"),
+    await there.locator(".fleet-grid title").first().textContent(),
+    ...(await there.locator(".fleet-grid .fleet-name").last().locator("xpath=..").locator("span").allTextContents()),
+    await there.locator(".fleet-weeks svg text").last().textContent(),
+  ];
+  await there.locator(".fleet-grid").waitFor();
+  const utc = await texts();
+  assert.match(utc[0], / 20\d\d-\d\d-\d\d (00|06|12|18):00 UTC,/);
+  assert.deepEqual([utc[2], utc[4], utc.at(-1)], ["UTC", "11-20 00:00", "2026-11-27"]);
+  await there.getByLabel("Times").selectOption("local");
+  await there.getByText("local", { exact: true }).waitFor();
+  const local = await texts();
+  assert.match(local[0], / 20\d\d-\d\d-\d\d (09|15|21|03):00 local,/);
+  assert.match(local[1], /, 11-\d\d (09|15|21|03):00: /);
+  assert.equal(local[4], "11-20 09:00");
+  await assertClean(there);
+  await there.context().close();
 });
 
 test("Back leads to the row of the fleet that was left", async () => {

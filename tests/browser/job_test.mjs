@@ -442,7 +442,13 @@ test("a silent node is named", async () => {
   service.jobs = [runningJob(60, { startedUs: Date.now() * 1000 - 200e6 })];
   service.jobs[0].startedUs = Date.now() * 1000 - 200e6;
   await open();
-  assert.match(await page.locator(".chip-red").textContent(), /^host-1 silent since \d\d:\d\d:\d\d UTC$/);
+  const chip = page.locator(".chip-red");
+  assert.match(await chip.textContent(), /^host-1 silent for \d+ m \d\d s$|^host-1 silent for \d+ s$/);
+  for (const [zone, word] of [["utc", "UTC"], ["local", "local"]]) {
+    await page.getByLabel("Times").selectOption(zone);
+    await page.waitForFunction((text) => document.querySelector(".chip-red").textContent.endsWith(text), word);
+    assert.match(await chip.textContent(), /^host-1 silent since \d\d:\d\d:\d\d (UTC|local)$/);
+  }
 });
 
 test("a failed job shows the last lines it wrote", async () => {

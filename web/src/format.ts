@@ -101,9 +101,11 @@ function known(us: number | null | undefined): us is number {
 export function dateTime(us: number | null | undefined, zone: TimeZone, named = true): string {
   if (!known(us)) return kNothing;
   const [day, time] = dateParts(us / 1000, zone);
-  const suffix = zone === "local" ? " local" : " UTC";
-  return `${day} ${time}${named ? suffix : ""}`;
+  return `${day} ${time}${named ? ` ${zoneName(zone)}` : ""}`;
 }
+
+/** The name of the zone in which dates and clock times are told: without a start to count from, "relative" is UTC. */
+export const zoneName = (zone: TimeZone): string => (zone === "local" ? "local" : "UTC");
 
 /** A time since the job's start, for axes and tooltips: 20 s, 1:20, 1:02:03. */
 export function sinceStart(ms: number, decimals = 0): string {

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { clockTime, count, hours, number, share } from "../format";
+import { clockTime, count, hours, number, share, zoneName } from "../format";
 import { poll, type Poll } from "../poll";
 import { valueOf } from "../query";
 import { search, setKeys } from "../router";
@@ -113,7 +113,7 @@ function Found({ found }: { readonly found: Fleet }) {
           <h2 id="fleet-weeks">Twelve weeks</h2>
           <p>GPU hours of each week: busy, lost, not judged</p>
         </div>
-        <Weeks weeks={found.weeks} />
+        <Weeks weeks={found.weeks} zone={zoneOf("utc")} />
       </section>
       <Losses found={found} />
       {found.left_out_jobs === 0 ? null : <p class="faint">{count(found.left_out_jobs)} older jobs are not counted.</p>}
@@ -139,7 +139,7 @@ export function FleetPage() {
     <>
       <div class="page-head">
         <h1>Fleet</h1>
-        {found.value === null ? null : <p class="faint">as of {clockTime(found.value.as_of_us / 1000, zone)} {zone === "local" ? "local" : "UTC"}</p>}
+        {found.value === null ? null : <p class="faint">as of {clockTime(found.value.as_of_us / 1000, zone)} {zoneName(zone)}</p>}
       </div>
       <Tools />
       {asked.value === null ? null : <Fault what="The fleet" poll={asked.value} />}

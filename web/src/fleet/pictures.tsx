@@ -1,8 +1,8 @@
-import { hours, share } from "../format";
+import { hours, share, type TimeZone } from "../format";
 import { withKeys } from "../query";
 import { search } from "../router";
 import type { Fleet } from "./calls";
-import { type Piece, piecesOf, trendOf } from "./words";
+import { dayOf, type Piece, piecesOf, trendOf } from "./words";
 
 // The fleet's hours as one bar, and the weeks as columns.
 
@@ -58,7 +58,7 @@ export function Causes({ found }: { readonly found: Fleet }) {
 const kHigh = 120;
 
 /** Columns of the hours of each week: busy at the bottom, lost on it, not judged at the top. */
-export function Weeks({ weeks }: { readonly weeks: Fleet["weeks"] }) {
+export function Weeks({ weeks, zone }: { readonly weeks: Fleet["weeks"]; readonly zone: TimeZone }) {
   const most = Math.max(...weeks.map(({ sums }) => sums.gpu_hours));
   if (most === 0) return <p class="faint">No GPU was held in these weeks.</p>;
   const tall = (value: number) => (kHigh * value) / most;
@@ -66,12 +66,12 @@ export function Weeks({ weeks }: { readonly weeks: Fleet["weeks"] }) {
   return (
     <figure class="fleet-weeks">
       <svg width="100%" height={kHigh + 18} role="img" aria-labelledby="fleet-trend">
-        {weeks.map(({ to, from, sums }, i) => {
+        {weeks.map(({ to_us, from_us, sums }, i) => {
           const [busy, lost, dark] = [tall(sums.busy_gpu_hours), tall(sums.lost_gpu_hours), tall(sums.not_judged_gpu_hours)];
           const place = { x: part((i + 0.12) * wide), width: part(0.76 * wide) };
           return (
-            <g key={to}>
-              <title>{`${from.slice(0, 10)} to ${to.slice(0, 10)}: ${hours(sums.gpu_hours)} held, ${hours(sums.busy_gpu_hours)} busy, ${hours(sums.lost_gpu_hours)} lost, ${hours(sums.not_judged_gpu_hours)} not judged`}</title>
+            <g key={to_us}>
+              <title>{`${dayOf(from_us, zone)} to ${dayOf(to_us, zone)}: ${hours(sums.gpu_hours)} held, ${hours(sums.busy_gpu_hours)} busy, ${hours(sums.lost_gpu_hours)} lost, ${hours(sums.not_judged_gpu_hours)} not judged`}</title>
               <rect class="fleet-busy" {...place} y={kHigh - busy} height={busy} />
               <rect class="fleet-lost-0" {...place} y={kHigh - busy - lost} height={lost} />
               <rect class="fleet-unknown" {...place} y={kHigh - busy - lost - dark} height={dark} />
@@ -79,10 +79,10 @@ export function Weeks({ weeks }: { readonly weeks: Fleet["weeks"] }) {
           );
         })}
         <line x1="0" x2="100%" y1={kHigh} y2={kHigh} />
-        <text x="0" y={kHigh + 14}>{weeks[0]?.from.slice(0, 10)}</text>
-        <text x="100%" y={kHigh + 14} text-anchor="end">{weeks[weeks.length - 1]?.to.slice(0, 10)}</text>
+        <text x="0" y={kHigh + 14}>{dayOf(weeks[0]?.from_us ?? 0, zone)}</text>
+        <text x="100%" y={kHigh + 14} text-anchor="end">{dayOf(weeks[weeks.length - 1]?.to_us ?? 0, zone)}</text>
       </svg>
-      <figcaption id="fleet-trend" class="summary">{trendOf(weeks)} The highest column is {hours(most)} of GPUs held.</figcaption>
+      <figcaption id="fleet-trend" class="summary">{trendOf(weeks, zone)} The highest column is {hours(most)} of GPUs held.</figcaption>
     </figure>
   );
 }

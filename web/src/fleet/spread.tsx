@@ -1,9 +1,10 @@
 import { hex, viridis } from "../job/heat/viridis";
-import { clockTime, hours, plural, share } from "../format";
+import { hours, plural, share, zoneName } from "../format";
 import { navigate } from "../router";
+import { zoneOf } from "../settings";
 import type { Fleet } from "./calls";
 import { linkOf, nameOf } from "./links";
-import { lostShare, placesOf, spreadOf, worstSlotOf } from "./words";
+import { lostShare, placesOf, slotBegin, spreadOf, worstSlotOf } from "./words";
 
 // The first rows as points, hours held against the share lost, and as strips over time.
 
@@ -62,7 +63,7 @@ function Strip({ found, row }: { readonly found: Fleet; readonly row: Fleet["gri
   return (
     <li>
       <span class={row.key === null ? "fleet-name faint" : "fleet-name"}>{name}</span>
-      <svg width="100%" height={kStrip} role="img" aria-label={`${name}: ${worstSlotOf(found, row)}`}>
+      <svg width="100%" height={kStrip} role="img" aria-label={`${name}: ${worstSlotOf(found, row, zoneOf("utc"))}`}>
         {row.gpu_hours.map((held, i) => {
           if (held <= 0) return null;
           const lost = lostShare(row.judged_gpu_hours[i] ?? 0, row.lost_gpu_hours[i] ?? 0);
@@ -80,10 +81,9 @@ function Strip({ found, row }: { readonly found: Fleet; readonly row: Fleet["gri
   );
 }
 
-/** When a slot begins, in UTC as all times of this page. */
-function slotWords({ from_us, grid }: Fleet, slot: number): string {
-  const ms = from_us / 1000 + slot * grid.slot_seconds * 1000;
-  return `${new Date(ms).toISOString().slice(5, 10)} ${clockTime(ms, "utc").slice(0, 5)}`;
+/** The day and minute in which a slot begins. */
+function slotWords(found: Fleet, slot: number): string {
+  return slotBegin(found, slot, zoneOf("utc")).slice(5);
 }
 
 const kScale = [0, 0.25, 0.5, 0.75, 1];
@@ -107,7 +107,7 @@ export function Grid({ found }: { readonly found: Fleet }) {
           <Strip key={row.key ?? ""} found={found} row={row} />
         ))}
         <li class="faint">
-          <span class="fleet-name">UTC</span>
+          <span class="fleet-name">{zoneName(zoneOf("utc"))}</span>
           <span class="fleet-axis">
             <span>{slotWords(found, 0)}</span>
             <span>{slotWords(found, first.gpu_hours.length - 1)}</span>

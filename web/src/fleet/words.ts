@@ -1,4 +1,4 @@
-import { count, hours, percent, plural, share } from "../format";
+import { count, dateTime, hours, percent, plural, share, type TimeZone, zoneName } from "../format";
 import type { Fleet, FleetSums } from "./calls";
 
 // What the fleet's numbers say, in words.
@@ -40,14 +40,16 @@ export function doubtOf(total: FleetSums): string {
   return `${percent(100 * (1 - total.judged_share))} of the hours are not judged: before the first step, after the last one, or too little was seen.`;
 }
 
+export const dayOf = (us: number, zone: TimeZone): string => dateTime(us, zone, false).slice(0, 10);
+
 /** How the weeks went, for the chart's caption. */
-export function trendOf(weeks: Fleet["weeks"]): string {
+export function trendOf(weeks: Fleet["weeks"], zone: TimeZone): string {
   const held = weeks.filter(({ sums }) => sums.judged_gpu_hours > 0);
   if (held.length === 0) return "No week of these has judged hours.";
   const part = (sums: FleetSums) => sums.lost_gpu_hours / sums.judged_gpu_hours;
   const worst = held.reduce((a, b) => (part(b.sums) > part(a.sums) ? b : a));
   const last = held[held.length - 1] ?? worst;
-  return `Lost of the judged hours: ${share(part(last.sums))} in the week until ${last.to.slice(0, 10)}; at most ${share(part(worst.sums))}, in the week until ${worst.to.slice(0, 10)}.`;
+  return `Lost of the judged hours: ${share(part(last.sums))} in the week until ${dayOf(last.to_us, zone)}; at most ${share(part(worst.sums))}, in the week until ${dayOf(worst.to_us, zone)}.`;
 }
 
 /** The part of judged hours that was lost; null where nothing was judged. */
@@ -80,13 +82,17 @@ export function spreadOf({ rows }: Pick<Fleet, "rows">): string {
   return dark === 0 ? first : `${first} ${count(dark)} without judged hours ${dark === 1 ? "is" : "are"} left out.`;
 }
 
+/** When a slot of the strips begins: 2026-11-27 12:30. */
+export function slotBegin({ from_us, grid }: Pick<Fleet, "from_us" | "grid">, slot: number, zone: TimeZone): string {
+  return dateTime(from_us + slot * grid.slot_seconds * 1e6, zone, false).slice(0, 16);
+}
+
 /** What a strip shows, in words. */
-export function worstSlotOf({ from_us, grid }: Pick<Fleet, "from_us" | "grid">, { gpu_hours, judged_gpu_hours, lost_gpu_hours }: Fleet["grid"]["rows"][number]): string {
+export function worstSlotOf(found: Pick<Fleet, "from_us" | "grid">, { gpu_hours, judged_gpu_hours, lost_gpu_hours }: Fleet["grid"]["rows"][number], zone: TimeZone): string {
   const shares = gpu_hours.map((_, i) => lostShare(judged_gpu_hours[i] ?? 0, lost_gpu_hours[i] ?? 0) ?? -1);
   const worst = shares.indexOf(Math.max(...shares));
   if ((shares[worst] ?? -1) < 0) return "not judged";
-  const from = new Date(from_us / 1000 + worst * grid.slot_seconds * 1000).toISOString();
-  return `most lost in the ${hours(grid.slot_seconds / 3600)} from ${from.slice(0, 10)} ${from.slice(11, 16)} UTC, ${share(shares[worst])} of the judged hours`;
+  return `most lost in the ${hours(found.grid.slot_seconds / 3600)} from ${slotBegin(found, worst, zone)} ${zoneName(zone)}, ${share(shares[worst])} of the judged hours`;
 }
 
 /** How many GPUs stand idle now, and what of it is known. */

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { ago, clockTime, dateTime, duration, elapsed, hardware } from "../format";
+import { ago, clockTime, dateTime, duration, elapsed, hardware, zoneName } from "../format";
 import type { Job } from "../model";
 import { withKeys } from "../query";
 import { search } from "../router";
@@ -26,6 +26,12 @@ function gpuNames(job: Job): string {
 const kAmberS = 10;
 const kRedS = 30;
 
+/** Since when a node is silent, or for how long where times are counted. */
+function silentWords(ms: number, seconds: number): string {
+  const zone = zoneOf("relative");
+  return zone === "relative" ? `for ${elapsed(seconds)}` : `since ${clockTime(ms, zone)} ${zoneName(zone)}`;
+}
+
 /** The age of the newest push of the node that is silent the longest. */
 function Freshness({ job }: { readonly job: Job }) {
   const nodes = job.nodes.filter((node) => node.ended_us === null && node.last_seen_us !== null);
@@ -36,7 +42,7 @@ function Freshness({ job }: { readonly job: Job }) {
   const seconds = Math.max(0, (serviceNow.value - seenMs) / 1000);
   const tone = seconds > kRedS ? "red" : seconds > kAmberS ? "amber" : "green";
   const words =
-    seconds > kRedS ? `${oldest.name} silent since ${clockTime(seenMs, "utc")} UTC` : `Last samples ${ago(seconds)}`;
+    seconds > kRedS ? `${oldest.name} silent ${silentWords(seenMs, seconds)}` : `Last samples ${ago(seconds)}`;
   return <span class={`chip chip-${tone}`}>{words}</span>;
 }
 

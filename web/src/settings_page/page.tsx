@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { clockAheadMs } from "../api";
-import { ago, clockTime } from "../format";
+import { ago, clockTime, zoneName } from "../format";
 import { type Readiness, readReadiness } from "./calls";
 import { poll, type Poll } from "../poll";
 import { session } from "../session";
@@ -43,7 +43,7 @@ const kBad = { icon: "cross", tone: "red" } as const;
 /** What the service said last is not what it would say now: it is not repeated while nobody can ask. */
 function Away({ okAt }: { readonly okAt: number }) {
   const zone = zoneOf("utc");
-  const clock = zone === "relative" ? "" : `${clockTime(okAt + clockAheadMs.value, zone)} ${zone === "local" ? "local" : "UTC"}, `;
+  const clock = zone === "relative" ? "" : `${clockTime(okAt + clockAheadMs.value, zone)} ${zoneName(zone)}, `;
   return (
     <section class="card facts" aria-labelledby="service-title">
       <h2 id="service-title">The service</h2>

@@ -110,7 +110,7 @@ export function Page({ view }: { readonly view: View }) {
         <h2 id="report-title">Report</h2>
         <p>
           The report is one file that needs no service and no script to be read: verdict, charts, rules and tables.
-          {found !== null && found.job.running ? ` As of ${dateTime(found.as_of_us, "utc")}; the job still runs.` : ""}
+          {found !== null && found.job.running ? ` As of ${dateTime(found.as_of_us, zone)}; the job still runs.` : ""}
         </p>
         <p class="report-ways">
           <a class="button" href={`/api/v1${path}.html`}>
