@@ -64,8 +64,11 @@ constexpr std::string_view kMemoryMax = "memory.max";  // "max" where there is n
 using enum CgroupLevel;
 
 // If several rows have one figure, the first whose file exists counts; all limits of version 2
-// count. Figures that version 1 does not sum up over the groups below are the process's own.
+// count. Figures that version 1 does not sum up over the groups below are the process's own. CPU
+// time of version 1 goes first: beside it every group of version 2 has a cpu.stat, though the
+// process is in the top one, which is the whole machine.
 constexpr CgroupRow kRows[] = {
+    {kCgroupCpuTime, kJob, 1e-9, "cpuacct", "cpuacct.usage", "", NumberIn},
     {kCgroupCpuTime, kJob, 1e-6, "", "cpu.stat", "usage_usec", NumberIn},
     {kCgroupPeriods, kQuota, 1, "", "cpu.stat", "nr_periods", NumberIn},
     {kCgroupThrottled, kQuota, 1, "", "cpu.stat", "nr_throttled", NumberIn},
@@ -75,7 +78,6 @@ constexpr CgroupRow kRows[] = {
     {kCgroupAnon, kJob, 1, "", "memory.stat", "anon", NumberIn},
     {kCgroupLimit, kAll, 1, "", kMemoryMax, "", NumberIn},
     {kCgroupOomKills, kJob, 1, "", "memory.events", "oom_kill", NumberIn},
-    {kCgroupCpuTime, kJob, 1e-9, "cpuacct", "cpuacct.usage", "", NumberIn},
     {kCgroupPeriods, kQuota, 1, "cpu", "cpu.stat", "nr_periods", NumberIn},
     {kCgroupThrottled, kQuota, 1, "cpu", "cpu.stat", "nr_throttled", NumberIn},
     {kCgroupRead, kOwn, 1, "blkio", "blkio.throttle.io_service_bytes", "Read", SumOfLines},

@@ -310,6 +310,8 @@ TEST(Cgroup, ReadsVersion1BesideAnEmptyVersion2) {
   root.Write("/proc/self/cgroup", "4:memory:/job\n2:cpu,cpuacct:/job\n0::/\n");
   root.Write("/sys/fs/cgroup/unified/cgroup.procs", "1\n");
   const auto write = [&](std::int64_t cpu_ns, int throttled) {
+    // The kernel counts the whole machine's CPU time in the top group of version 2.
+    root.Write("/sys/fs/cgroup/unified/cpu.stat", Format("usage_usec {}\n", 7 * cpu_ns / 1000));
     root.Write("/sys/fs/cgroup/cpuacct/job/cpuacct.usage", Format("{}\n", cpu_ns));
     root.Write("/sys/fs/cgroup/cpu/job/cpu.stat",
                Format("nr_periods {}\nnr_throttled {}\nthrottled_time 5\n", throttled, throttled));
