@@ -118,21 +118,30 @@ std::string HiddenReason(const Suspect& suspect, const std::string& word) {
                 Printable(hidden, kLongestPath), kInstall);
 }
 
+std::string TakenAway(std::string_view name) {
+  return Format("{} was taken away: let it keep the variables STEPSCOPE_...", name);
+}
+
 std::string PathReason(const Suspect& suspect, const std::string& word) {
   const std::string& ours = suspect.way.start_folder;
   const std::string path = suspect.variable("PYTHONPATH");
   const auto entries = Split(path, ':');
+  if (suspect.way.switched_off) return "--no-python leaves them out";
   if (suspect.python.isolated || suspect.python.ignores_variables)
     return Format("{} ignores PYTHONPATH: leave it out, {}", suspect.python.isolated ? "-I" : "-E",
                   kInstall);
   const auto is_ours = [&](std::string_view entry) { return IsOurs(suspect, entry); };
-  if (std::ranges::any_of(entries, is_ours)) return HiddenReason(suspect, word);
+  const bool has_job = !suspect.variable("STEPSCOPE_JOB").empty();
+  if (std::ranges::any_of(entries, is_ours)) {
+    return suspect.way.started_here && !has_job ? TakenAway("STEPSCOPE_JOB")
+                                                : HiddenReason(suspect, word);
+  }
   if (!suspect.way.started_here)
     return Format("the package stepscope is not in this Python: install it by pip{}",
                   ours.empty() ? "" : Format(", or put {} in front of PYTHONPATH", ours));
   if (ours.empty())
     return Format("the Python package is not beside stepscope-agent: put it there, {}", kInstall);
-  if (suspect.variable("STEPSCOPE_JOB").empty())
+  if (!has_job)
     return "its environment was cleared: let it keep PYTHONPATH and the variables STEPSCOPE_...";
   if (path.empty()) return Format("PYTHONPATH was taken away: let it keep it, {}", kInstall);
   return Format("PYTHONPATH was replaced: put the new folders in front of the old, {}", kInstall);
@@ -146,7 +155,9 @@ std::string SocketReason(const Suspect& suspect) {
     return Format("it runs as user {}, and only user {} may connect to this agent", owner.st_uid,
                   suspect.way.user);
   if (!suspect.way.started_here) return "";
-  if (socket.empty() || suspect.variable("STEPSCOPE_SOCKET") != socket) return "";
+  const std::string given = suspect.variable("STEPSCOPE_SOCKET");
+  if (given.empty() && !socket.empty()) return TakenAway("STEPSCOPE_SOCKET");
+  if (socket.empty() || given != socket) return "";
   if (Exists(suspect.Path("root/")) && !Exists(suspect.Path("root") + socket))
     return Format("the agent's socket is not in its container: mount {} there",
                   Printable(socket.substr(0, socket.rfind('/')), kLongestPath));
@@ -206,20 +217,23 @@ std::string WhyWithoutHooks(const HooksWay& way, std::int64_t pid) {
   if (IsServedByAnother(suspect)) return "";
   const std::string own = OwnReason(suspect);
   const std::string path = own.empty() ? PathReason(suspect, start.command[0]) : "";
-  const std::string socket = own.empty() && path.empty() ? SocketReason(suspect) : "";
-  const std::string& reason = !own.empty() ? own : !path.empty() ? path : socket;
-  if (reason.empty()) return "";
+  const std::string socket = own.empty() ? SocketReason(suspect) : "";
+  if (own.empty() && path.empty() && socket.empty()) return "";
   const auto torch = ReadLoadedTorch(suspect);
   if (!torch) return "";
-  if (!path.empty() && (torch->stepscope || IsInstalled(suspect, torch->packages))) return "";
+  const bool found = torch->stepscope || IsInstalled(suspect, torch->packages);
+  const std::string& reason = !own.empty() ? own : path.empty() || found ? socket : path;
+  if (reason.empty()) return "";
   const bool named = way.names_script && !python->script.empty();
   return Format("{} (pid {}{}{}) runs torch without the hooks of Stepscope: {}", python->program,
                 pid, named ? ", " : "", named ? python->script : "", reason);
 }
 
-std::string FindMissingHooks(const HooksWay& way, std::int64_t command) {
+std::string FindMissingHooks(const HooksWay& way, std::int64_t command,
+                             std::span<const std::int64_t> heard) {
   std::vector<std::int64_t> pids = {command};
   for (std::size_t i = 0; i < std::min(pids.size(), kMostWalked); ++i) {
+    if (std::ranges::count(heard, pids[i]) > 0) continue;
     if (std::string why = WhyWithoutHooks(way, pids[i]); !why.empty()) return why;
     auto children = ThreadChildren::Open(Format("{}/proc/{}/task", way.root, pids[i]));
     if (children) children->Into(pids);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace stepscope {
@@ -13,6 +14,7 @@ struct HooksWay {
   std::uint32_t user = 0;      // who may connect
   bool started_here = true;    // the agent started the command, and set its variables
   bool names_script = true;    // words of the command may be told
+  bool switched_off = false;   // by --no-python
 };
 
 // Why the hooks cannot be in this Python, which has torch loaded, and what to do: for people, with
@@ -22,7 +24,9 @@ struct HooksWay {
 std::string WhyWithoutHooks(const HooksWay& way, std::int64_t pid);
 
 // Says it of the first such process among `command` and its descendants, of which it reads a
-// bounded number.
-std::string FindMissingHooks(const HooksWay& way, std::int64_t command);
+// bounded number. Processes that the agent hears are left out, with what they started: the helpers
+// of a training may run torch, too.
+std::string FindMissingHooks(const HooksWay& way, std::int64_t command,
+                             std::span<const std::int64_t> heard = {});
 
 }  // namespace stepscope

@@ -48,7 +48,19 @@ def missing(service):
     return job["nodes"][0]["facts"].get("hooks_missing", "") if code == 200 and job["nodes"] else ""
 
 
-@pytest.mark.parametrize("flags, env, reason", [(["-I"], [], "-I ignores PYTHONPATH"), ([], ["env", "-u", "PYTHONPATH"], "PYTHONPATH was taken away")])
+WAYS = [
+    (["-I"], [], "-I ignores PYTHONPATH"),
+    ([], ["env", "-u", "PYTHONPATH"], "PYTHONPATH was taken away"),
+    ([], ["env", "-u", "STEPSCOPE_JOB"], "STEPSCOPE_JOB was taken away"),
+]
+
+
+def ranks(service):
+    code, job = service.get("/api/v1/jobs/unseen")
+    return code == 200 and job["ranks"]
+
+
+@pytest.mark.parametrize("flags, env, reason", WAYS)
 def test_why_nothing_is_seen_is_said_until_marks_come(service, folder, flags, env, reason):
     with training(service, folder, *flags, env=env) as process:
         said = wait_for(lambda: missing(service), "the reason")
@@ -58,3 +70,21 @@ def test_why_nothing_is_seen_is_said_until_marks_come(service, folder, flags, en
         (folder / "end").touch()
         errors = process.communicate(timeout=60)[1]
         assert process.returncode == 0 and errors.count("runs torch without the hooks") == 1
+
+
+def test_a_second_process_that_is_not_seen_is_told_beside_one_that_is(service, folder):
+    """The shell starts the script twice: one is heard, and the other one has no hooks until it ends."""
+    other = folder / "other"
+    other.mkdir()
+    both = f'"$@" & first=$!; shift; "{sys.executable}" -I "$1" "{other}" "$3" "$4"; wait $first'
+    with training(service, folder, env=["sh", "-c", both, "sh"]) as process:
+        (folder / "mark").touch()
+        wait_for(lambda: ranks(service), "the first one is heard")
+        said = wait_for(lambda: missing(service), "the reason")
+        assert "-I ignores PYTHONPATH" in said
+        (other / "mark").touch()
+        (other / "end").touch()
+        wait_for(lambda: not missing(service), "the reason is withdrawn", 90)
+        (folder / "end").touch()
+        process.communicate(timeout=60)
+        assert process.returncode == 0

@@ -20,8 +20,9 @@ constexpr Duration kBetweenUpdates = 2s;
 constexpr Duration kSourcesPause = 60s;      // a source's shortfall may change all the time
 constexpr Duration kFirstSourcesPause = 5s;  // what is read seldom is known after some ticks
 constexpr Duration kLimitsPause = 60s;
-// A short training is told of early, a long one does not pay for it.
-constexpr Duration kFirstHooksPause = 2s, kLongestHooksPause = 10s;
+// A short training is told of early, a long one does not pay for it: a Python that loads torch late
+// is on the page within 10 s. A rank that is heard mostly means that all are.
+constexpr Duration kFirstHooksPause = 2s, kLongestHooksPause = 5s, kHeardHooksPause = 60s;
 
 // The sources that are absent. KINETO variables are read from the environment of the agent, which
 // the command gets, too.
@@ -41,7 +42,8 @@ Opening::Opening(const RunOptions& options, const OpeningParts& parts)
            .start_folder = PythonStartFolder(OwnProgram()),
            .socket = parts.intake ? parts.intake->socket_path() : "",
            .user = geteuid(),
-           .names_script = options.secrets.sends_command},
+           .names_script = options.secrets.sends_command,
+           .switched_off = !options.python_hooks},
       at_(parts.clock.Now()),
       begun_(parts.clock.Steady()),
       gpus_(options.root, parts.intake, parts.sampler),
@@ -124,15 +126,22 @@ bool Opening::LimitsChanged(SteadyTime now) {
 }
 
 bool Opening::HooksChanged(SteadyTime now) {
-  if (!options_.python_hooks || parts_.intake == nullptr || parts_.command == 0) return false;
-  if (!RanksOf(parts_.intake).empty()) return !std::exchange(hooks_missing_, "").empty();
-  if (now < hooks_due_) return false;
-  hooks_due_ = now + std::clamp<Duration>(now - begun_, kFirstHooksPause, kLongestHooksPause);
-  std::string missing = FindMissingHooks(way_, parts_.command);
+  if (parts_.intake == nullptr || parts_.command == 0) return false;
+  const auto ranks = RanksOf(parts_.intake);
+  const auto heard = PidsOf(ranks);
+  // Those in another namespace of processes cannot be told from the one without hooks.
+  if (heard.size() < ranks.size()) return !std::exchange(hooks_missing_, "").empty();
+  const bool others = std::exchange(heard_, heard) != heard;
+  if (now < hooks_due_ && !(others && !hooks_missing_.empty())) return false;
+  const Duration longest = heard.empty() ? kLongestHooksPause : kHeardHooksPause;
+  hooks_due_ = now + std::clamp<Duration>(now - begun_, kFirstHooksPause, longest);
+  std::string missing = FindMissingHooks(way_, parts_.command, heard);
   // A process that has ended stays on the page as the reason why nothing was seen.
-  if (missing.empty() || missing == hooks_missing_) return false;
-  if (!std::exchange(hooks_logged_, true)) LogWarning("job {}: {}", options_.job, missing);
+  if (missing == hooks_missing_ || (missing.empty() && heard.empty())) return false;
   hooks_missing_ = std::move(missing);
+  const bool told = hooks_missing_.empty() || way_.switched_off || hooks_logged_;
+  if (!told) LogWarning("job {}: {}", options_.job, hooks_missing_);
+  hooks_logged_ = hooks_logged_ || !told;
   return true;
 }
 

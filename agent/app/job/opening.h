@@ -66,6 +66,7 @@ class Opening {
   SteadyTime sources_due_{}, limits_due_{}, hooks_due_{};
   std::optional<std::uint64_t> limits_changes_{};  // changes of the intake at the last reading
   ProcessLimits limits_;
+  std::vector<std::int64_t> heard_;  // processes of ranks, at the last look
   std::string hooks_missing_;
   bool hooks_logged_ = false;
 };

@@ -100,6 +100,31 @@ TEST_F(MissingHooksTest, TellsAClearedEnvironmentFromAReplacedPath) {
   EXPECT_THAT(Why(kPlain, {"STEPSCOPE_JOB=j"}), HasSubstr("PYTHONPATH was taken away"));
 }
 
+// As `env -u` and `srun --export=PATH,PYTHONPATH` do.
+TEST_F(MissingHooksTest, NamesAVariableThatWasTakenAwayWhereOursIsInThePath) {
+  EXPECT_THAT(Why(kPlain, {"PATH=/bin", "PYTHONPATH=/ours"}),
+              HasSubstr("STEPSCOPE_JOB was taken away"));
+  EXPECT_THAT(Why(kPlain, {"STEPSCOPE_SOCKET=/run/j.sock", "PYTHONPATH=/ours"}),
+              HasSubstr("STEPSCOPE_JOB was taken away"));
+  EXPECT_THAT(Why(kPlain, {"STEPSCOPE_JOB=j", "PYTHONPATH=/ours"}),
+              HasSubstr("STEPSCOPE_SOCKET was taken away"));
+}
+
+TEST_F(MissingHooksTest, AnInstalledPackageNeedsTheSocketToo) {
+  root.Write("/env/lib/stepscope-hooks.pth", "");
+  EXPECT_THAT(Why({"python3", "-I", "a.py"}, {"STEPSCOPE_JOB=j"}),
+              HasSubstr("STEPSCOPE_SOCKET was taken away"));
+}
+
+TEST_F(MissingHooksTest, SaysThatNoPythonLeavesThemOutUnlessTheyComeInByThemselves) {
+  HooksWay off = way();
+  off.switched_off = true;
+  Process(7, kPlain, Ours("/mine"));
+  EXPECT_THAT(WhyWithoutHooks(off, 7), HasSubstr("Stepscope: --no-python leaves them out"));
+  root.Write("/env/lib/stepscope-hooks.pth", "");
+  EXPECT_EQ(WhyWithoutHooks(off, 7), "");
+}
+
 TEST_F(MissingHooksTest, WhatIsSwitchedOffIsSaid) {
   Texts environment = Ours();
   environment.push_back("STEPSCOPE_HOOKS=no");
@@ -174,6 +199,16 @@ TEST_F(MissingHooksTest, LooksBelowTheCommand) {
   EXPECT_THAT(FindMissingHooks(way(), 3), HasSubstr("pid 7, a.py"));
   EXPECT_EQ(FindMissingHooks(way(), 5), "");
   EXPECT_EQ(FindMissingHooks(way(), 4), "");
+}
+
+TEST_F(MissingHooksTest, LooksBesideWhatIsHeardAndNotBelow) {
+  root.Write("/proc/3/task/3/children", "5 6 ");
+  root.Write("/proc/5/task/5/children", "7 ");
+  Process(7, {"python3", "-I", "helper.py"}, Ours());
+  const std::vector<std::int64_t> heard = {5};
+  EXPECT_EQ(FindMissingHooks(way(), 3, heard), "");
+  Process(6, {"python3", "-I", "a.py"}, Ours());
+  EXPECT_THAT(FindMissingHooks(way(), 3, heard), HasSubstr("pid 6, a.py"));
 }
 
 TEST_F(MissingHooksTest, EndsInACircleOfChildren) {
