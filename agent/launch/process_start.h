@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/collect/gpu_values.h"
 #include "agent/launch/launcher.h"
 #include "core/base/result.h"
 
@@ -29,13 +28,6 @@ struct JobNames {
   std::string job{}, group{};
 };
 Result<JobNames> NamesOfProcess(const std::string& said, const Environment& environment);
-
-// The GPUs of its node that a process may use: those that Slurm or its container gave it, of which
-// CUDA's variable names a part, else those that each vendor's variables name. `visible` is its
-// CUDA_VISIBLE_DEVICES, of which the first word that is no GPU ends the list. All of them when none
-// is named, or one that another variable names does not exist.
-std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
-                                       const std::vector<GpuFacts>& gpus);
 
 // A warning about KINETO_USE_DAEMON, which lets PyTorch look for the daemon of another profiler; ""
 // where it is off.

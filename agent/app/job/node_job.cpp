@@ -7,6 +7,7 @@
 #include "agent/frames/rank_evaluation.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/cgroup.h"
+#include "agent/launch/process_gpus.h"
 #include "agent/launch/process_start.h"
 #include "agent/launch/python_start.h"
 #include "core/base/log.h"

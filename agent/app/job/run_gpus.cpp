@@ -1,5 +1,6 @@
 #include "agent/app/job/run_gpus.h"
 
+#include "agent/launch/process_gpus.h"
 #include "agent/launch/process_start.h"
 
 namespace stepscope {

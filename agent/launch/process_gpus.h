@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/collect/gpu_values.h"
+#include "agent/launch/launcher.h"
+
+namespace stepscope {
+
+// The GPUs of its node that a process may use: those that Slurm or its container gave it, of which
+// CUDA's variable names a part, else those that each vendor's variables name. `visible` is its
+// CUDA_VISIBLE_DEVICES, of which the first word that is no GPU ends the list. All of them when none
+// is named, or one that another variable names does not exist.
+std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
+                                       const std::vector<GpuFacts>& gpus);
+
+}  // namespace stepscope
