@@ -135,6 +135,7 @@ struct GpuFacts {
   std::optional<bool> mig{};  // split into instances or not; nothing where a GPU cannot be
   std::vector<std::string> instances{};  // names of the instances: MIG-...
   GpuVendor vendor = GpuVendor::kNvidia;
+  std::size_t tiles = 1;  // Intel's masks may count these
 };
 
 }  // namespace stepscope

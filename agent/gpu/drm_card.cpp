@@ -1,5 +1,7 @@
 #include "agent/gpu/drm_card.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -65,6 +67,16 @@ std::string VendorOf(const std::string& root, unsigned number) {
   return FirstLine(root, FolderOf(number) + "/device/vendor");
 }
 
+// The driver xe has a folder for each tile, i915 one for each of their graphics parts.
+std::size_t TilesOf(const std::string& root, const std::string& folder) {
+  std::size_t tiles = 0;
+  const auto has = [&](const char* part) {
+    return access(Format("{}{}/{}{}", root, folder, part, tiles).c_str(), F_OK) == 0;
+  };
+  while (has("device/tile") || has("gt/gt")) ++tiles;
+  return std::max<std::size_t>(tiles, 1);
+}
+
 DrmCard ReadCard(const std::string& root, unsigned number) {
   DrmCard card{.name = Format("card{}", number)};
   card.folder = FolderOf(number);
@@ -75,6 +87,9 @@ DrmCard ReadCard(const std::string& root, unsigned number) {
     card.product = Format("{}:{}", card.vendor, FirstLine(root, device + "device"));
   }
   card.pci_address = Property(root, device + "uevent", "PCI_SLOT_NAME");
+  const std::string id = FirstLine(root, device + "unique_id");
+  if (card.vendor == kAmdVendor && !id.empty()) card.uuid = "GPU-" + id;
+  card.tiles = TilesOf(root, card.folder);
   return card;
 }
 

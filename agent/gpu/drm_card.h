@@ -20,6 +20,8 @@ struct DrmCard {
   std::string vendor{};       // 0x1002
   std::string product{};      // product name, or its PCI ids
   std::string pci_address{};  // 0000:c1:00.0
+  std::string uuid{};         // GPU-18f68e602b8a790f, where AMD's driver tells it
+  std::size_t tiles = 1;      // of Intel's
 };
 
 // Whether the node has a card of AMD or Intel. Asks no driver: the PCI bus knows the vendor.

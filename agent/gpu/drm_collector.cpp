@@ -117,6 +117,8 @@ void OpenSources(const std::string& root, std::span<const CardRow> rows, Card& c
 
 Card OpenCard(const std::string& root, const DrmCard& card, std::span<const CardRow> rows) {
   GpuFacts facts{.device = card.name, .name = card.product, .pci_address = card.pci_address};
+  facts.uuid = card.uuid;
+  facts.tiles = card.tiles;
   facts.vendor = card.vendor == kIntelVendor ? GpuVendor::kIntel : GpuVendor::kAmd;
   Card opened{.facts = std::move(facts), .folder = card.folder, .columns = GpuColumns(card.name)};
   OpenSources(root, rows, opened);

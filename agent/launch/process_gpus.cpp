@@ -14,7 +14,12 @@ namespace {
 
 using Gpus = std::vector<GpuFacts>;
 
-constexpr std::string_view kCdiBeginning = "nvidia.com/gpu=";
+// A name of the Container Device Interface without its beginning: "1" for "nvidia.com/gpu=1".
+std::string_view WithoutCdi(std::string_view word) {
+  constexpr std::string_view kBeginning = "nvidia.com/gpu=";
+  if (word.starts_with(kBeginning)) word.remove_prefix(kBeginning.size());
+  return word;
+}
 
 // The GPUs that Slurm gives, by the node's own numbers. They go before CUDA's numbers, which may
 // count only the GPUs that the process sees.
@@ -32,8 +37,8 @@ bool IsNamed(const GpuFacts& gpu, std::size_t index, std::string_view word) {
   if (word.starts_with("MIG-")) {
     return std::ranges::any_of(gpu.instances, [&](const auto& one) { return one == word; });
   }
-  // Intel's words are the number of a GPU, and behind a point a part of it.
-  if (gpu.vendor == GpuVendor::kIntel) word = word.substr(0, word.find('.'));
+  // The number of a GPU, and behind it the number of a part: "0.1" for Intel, "0:1" for MIG.
+  word = word.substr(0, word.find(gpu.vendor == GpuVendor::kIntel ? '.' : ':'));
   return word == Format("{}", index);
 }
 
@@ -87,9 +92,7 @@ std::optional<Gpus> Named(const std::string& given, const Gpus& gpus) {
     word = Trim(word);
     // CUDA stops at such a word, too.
     if (word.empty() || word.starts_with('-') || word == "NoDevFiles") break;
-    // A device of the Container Device Interface: "nvidia.com/gpu=1".
-    if (word.starts_with(kCdiBeginning)) word.remove_prefix(kCdiBeginning.size());
-    const GpuFacts* known = Find(word, gpus);
+    const GpuFacts* known = Find(WithoutCdi(word), gpus);
     if (known == nullptr) return std::nullopt;
     if (!Holds(named, *known)) named.push_back(*known);
   }
@@ -126,7 +129,7 @@ std::optional<Gpus> NamedInContainer(const Environment& environment, const std::
                                      const Gpus& gpus) {
   const std::string given = environment("NVIDIA_VISIBLE_DEVICES");
   if (given == "none") return Gpus();
-  const bool mig = given.starts_with("MIG-");
+  const bool mig = WithoutCdi(given).starts_with("MIG-") || given.find(':') != given.npos;
   // "void" is what the Container Device Interface sets, too, which gives GPUs by itself.
   if (given.empty() || given.ends_with("all") || given == "void") return std::nullopt;
   auto named = Named(given, gpus);
@@ -135,15 +138,30 @@ std::optional<Gpus> NamedInContainer(const Environment& environment, const std::
   return Named(visible, InOrder(*named, gpus));
 }
 
+bool HasNvidia(const Gpus& gpus) {
+  return std::ranges::count(gpus, GpuVendor::kNvidia, &GpuFacts::vendor) > 0;
+}
+
 // The variables that narrow down a vendor's GPUs, one after the other: ROCm's numbers for HIP count
 // the GPUs that ROCR leaves, and it reads CUDA's variable, too, which on a node with both is
-// NVIDIA's.
+// NVIDIA's. What a script has set since its start goes before its environment.
 std::vector<std::string> Narrowings(GpuVendor vendor, const Environment& environment,
                                     const std::string& visible, bool nvidia) {
   if (vendor == GpuVendor::kNvidia) return {visible};
   if (vendor == GpuVendor::kIntel) return {environment("ZE_AFFINITY_MASK")};
   const std::string hip = environment("HIP_VISIBLE_DEVICES");
-  return {environment("ROCR_VISIBLE_DEVICES"), hip.empty() && !nvidia ? visible : hip};
+  const bool own = !visible.empty() && visible != environment("CUDA_VISIBLE_DEVICES");
+  return {environment("ROCR_VISIBLE_DEVICES"), !nvidia && (own || hip.empty()) ? visible : hip};
+}
+
+// The GPUs as Intel's mask counts them: unless the hierarchy is COMPOSITE, or the mask names tiles
+// of a GPU ("0.1"), it counts the tiles of all GPUs.
+Gpus CountedByMask(const Environment& environment, const Gpus& gpus) {
+  const bool whole = environment("ZE_FLAT_DEVICE_HIERARCHY") == "COMPOSITE" ||
+                     environment("ZE_AFFINITY_MASK").find('.') != std::string::npos;
+  Gpus counted;
+  for (const GpuFacts& gpu : gpus) counted.insert(counted.end(), whole ? 1 : gpu.tiles, gpu);
+  return counted;
 }
 
 // The GPUs that the vendors' variables name. A vendor without a variable has none where another
@@ -152,8 +170,7 @@ std::optional<Gpus> NamedByVendors(const Environment& environment, const std::st
                                    const Gpus& gpus) {
   Gpus all;
   bool said = false;
-  const bool nvidia = std::ranges::any_of(
-      gpus, [](const GpuFacts& gpu) { return gpu.vendor == GpuVendor::kNvidia; });
+  const bool nvidia = HasNvidia(gpus);
   for (const GpuVendor vendor : {GpuVendor::kNvidia, GpuVendor::kAmd, GpuVendor::kIntel}) {
     Gpus left;
     std::ranges::copy_if(gpus, std::back_inserter(left),
@@ -162,6 +179,7 @@ std::optional<Gpus> NamedByVendors(const Environment& environment, const std::st
     bool narrowed = false;
     for (const std::string& given : Narrowings(vendor, environment, visible, nvidia)) {
       if (given.empty()) continue;
+      if (vendor == GpuVendor::kIntel) left = CountedByMask(environment, left);
       auto named = vendor == GpuVendor::kNvidia ? NamedByCuda(given, left) : Named(given, left);
       if (!named) return std::nullopt;
       left = std::move(*named);

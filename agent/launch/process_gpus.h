@@ -9,9 +9,10 @@
 namespace stepscope {
 
 // The GPUs of its node that a process may use: those that Slurm or its container gave it, of which
-// CUDA's variable names a part, else those that each vendor's variables name. `visible` is its
-// CUDA_VISIBLE_DEVICES, of which the first word that is no GPU ends the list. All of them when none
-// is named, or one that another variable names does not exist.
+// CUDA's variable names a part, else those that each vendor's variables name. `visible` is the
+// CUDA_VISIBLE_DEVICES that it has now, HIP_VISIBLE_DEVICES where its PyTorch is AMD's; the first
+// word that is no GPU of NVIDIA ends the list. All of them when none is named, or one that another
+// variable names does not exist.
 std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
                                        const std::vector<GpuFacts>& gpus);
 

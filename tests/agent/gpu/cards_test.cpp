@@ -73,6 +73,14 @@ TEST(Amd, ReadsWhatTheDriverShows) {
   EXPECT_EQ(gpus[0].pci_address, "0000:c1:00.0");
 }
 
+TEST(Amd, HasTheNameThatRocmKnowsItBy) {
+  FakeRoot root;
+  WriteAmd(root, "card1", 83);
+  root.Write(std::string(kDrm) + "card1/device/unique_id", "18f68e602b8a790f\n");
+  CardBench amd(MakeAmdCollector(root.path()));
+  EXPECT_EQ(amd.collector->Gpus().at(0).uuid, "GPU-18f68e602b8a790f");
+}
+
 TEST(Amd, TellsWhatTheLinkCanCarry) {
   FakeRoot root;
   WriteAmd(root, "card1", 83);
@@ -166,6 +174,19 @@ TEST(Intel, ReadsXe) {
   EXPECT_DOUBLE_EQ(intel.At(0s, "gpu_sm_clock_mhz", "card3"), 1550);
   root.Write(tile + "gtidle/idle_residency_ms", "1000\n");
   EXPECT_DOUBLE_EQ(intel.At(1s, "gpu_util_percent", "card3"), 0);
+}
+
+TEST(Intel, CountsItsTiles) {
+  FakeRoot root;
+  WriteCard(root, "card0", "0x8086", "0000:03:00.0");
+  WriteCard(root, "card1", "0x8086", "0000:04:00.0");
+  for (const char* tile : {"tile0/gt0/", "tile0/gt1/", "tile1/gt0/"})
+    root.Write(Format("{}card1/device/{}freq0/act_freq", kDrm, tile), "1550\n");
+  CardBench intel(MakeIntelCollector(root.path()));
+  const auto gpus = intel.collector->Gpus();
+  ASSERT_EQ(gpus.size(), 2u);
+  EXPECT_EQ(gpus[0].tiles, 1u);
+  EXPECT_EQ(gpus[1].tiles, 2u);
 }
 
 TEST(Intel, LeavesOutGraphicsInsideAProcessor) {

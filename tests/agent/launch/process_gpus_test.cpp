@@ -71,11 +71,32 @@ TEST_F(GpusOfProcessTest, AreThoseThatRocmMayUse) {
            {.device = "card3", .vendor = GpuVendor::kAmd}};
   EXPECT_THAT(Gpus({{"HIP_VISIBLE_DEVICES", "2"}}, ""), ElementsAre("card3"));
   EXPECT_THAT(Gpus({{"ROCR_VISIBLE_DEVICES", "1,2"}}, ""), ElementsAre("card2", "card3"));
-  EXPECT_THAT(Gpus({{"ROCR_VISIBLE_DEVICES", "1,2"}, {"HIP_VISIBLE_DEVICES", "1"}}, "0"),
+  EXPECT_THAT(Gpus({{"ROCR_VISIBLE_DEVICES", "1,2"},
+                    {"HIP_VISIBLE_DEVICES", "1"},
+                    {"CUDA_VISIBLE_DEVICES", "0"}},
+                   "0"),
               ElementsAre("card3"));
   EXPECT_THAT(Gpus({{"ROCR_VISIBLE_DEVICES", "1,2"}}, "0"), ElementsAre("card2"));
   EXPECT_EQ(Gpus({{"ROCR_VISIBLE_DEVICES", "GPU-0123456789abcdef"}}, "").size(), 3u);
+  gpus_[1].uuid = "GPU-0123456789abcdef";
+  EXPECT_THAT(Gpus({{"ROCR_VISIBLE_DEVICES", "GPU-0123456789abcdef"}}, ""), ElementsAre("card2"));
   EXPECT_EQ(Gpus({{"ZE_AFFINITY_MASK", "0"}}, "").size(), 3u);  // there are no such GPUs
+}
+
+TEST_F(GpusOfProcessTest, AreThoseOfRocmThatAScriptHasSetSinceItsStart) {
+  gpus_ = {{.device = "card1", .vendor = GpuVendor::kAmd},
+           {.device = "card2", .vendor = GpuVendor::kAmd}};
+  EXPECT_THAT(Gpus({{"HIP_VISIBLE_DEVICES", "0,1"}}, "1"), ElementsAre("card2"));
+}
+
+TEST_F(GpusOfProcessTest, AreThoseWhoseTilesIntelsMaskCounts) {
+  gpus_ = {{.device = "card0", .vendor = GpuVendor::kIntel, .tiles = 2},
+           {.device = "card1", .vendor = GpuVendor::kIntel, .tiles = 2}};
+  EXPECT_THAT(Gpus({{"ZE_AFFINITY_MASK", "1"}}, ""), ElementsAre("card0"));
+  EXPECT_THAT(Gpus({{"ZE_AFFINITY_MASK", "0,1,2"}}, ""), ElementsAre("card0", "card1"));
+  EXPECT_THAT(Gpus({{"ZE_AFFINITY_MASK", "1.0"}}, ""), ElementsAre("card1"));
+  EXPECT_THAT(Gpus({{"ZE_AFFINITY_MASK", "1"}, {"ZE_FLAT_DEVICE_HIERARCHY", "COMPOSITE"}}, ""),
+              ElementsAre("card1"));
 }
 
 TEST_F(GpusOfProcessTest, AreThoseOfIntelThatItsMaskNames) {
@@ -118,6 +139,17 @@ TEST_F(GpusOfProcessTest, OfAContainerMayBeNumbersOfWhichCudaUsesAPart) {
   EXPECT_EQ(Gpus({{"NVIDIA_VISIBLE_DEVICES", "5"}}, "").size(), 3u);  // the container has one GPU
   EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "0"}}, "2"),
               ElementsAre("gpu2"));  // there is no container
+}
+
+TEST_F(GpusOfProcessTest, OfAContainerMayBeAnInstanceOfMig) {
+  gpus_[1].instances = {"MIG-1111"};
+  for (const char* given : {"1:0", "1:0,1:1", "nvidia.com/gpu=1:0", "nvidia.com/gpu=MIG-1111"}) {
+    EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", given}}, ""), ElementsAre("gpu1")) << given;
+    // CUDA counts instances.
+    EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", given}}, "0"), ElementsAre("gpu1")) << given;
+  }
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "nvidia.com/gpu=MIG-1111"}}, "1"),
+              ElementsAre("gpu1"));
 }
 
 TEST_F(GpusOfProcessTest, AreNoneWhereSlurmGaveNone) {
