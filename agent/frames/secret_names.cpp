@@ -27,7 +27,15 @@ constexpr SecretName kSecretNames[] = {
     {"bearer", Sure::kAfterBlank},      {"signature", Sure::kIfRandom, true},
     {"sig", Sure::kIfRandom, true},     {"key", Sure::kIfRandom, true},
     {"auth", Sure::kIfRandom, true},    {"cookie", Sure::kIfRandom, true},
-    {"login", Sure::kIfRandom, true},
+    {"login", Sure::kIfRandom, true},   {"passwords", Sure::kAnyValue},
+    {"passphrases", Sure::kAnyValue},   {"apikeys", Sure::kAnyValue},
+    {"api_keys", Sure::kAnyValue},      {"api-keys", Sure::kAnyValue},
+    {"access_keys", Sure::kAnyValue},   {"access-keys", Sure::kAnyValue},
+    {"secret_keys", Sure::kAnyValue},   {"secret-keys", Sure::kAnyValue},
+    {"auth_tokens", Sure::kAnyValue},   {"auth-tokens", Sure::kAnyValue},
+    {"access_tokens", Sure::kAnyValue}, {"access-tokens", Sure::kAnyValue},
+    {"api_tokens", Sure::kAnyValue},    {"api-tokens", Sure::kAnyValue},
+    {"keys", Sure::kIfRandom, true},    {"tokens", Sure::kIfRandom, true},
 };
 
 // Words before "token" that make it a piece of text and no secret.

@@ -26,7 +26,8 @@ constexpr TokenStart kTokenStarts[] = {
     {"nvapi-", 20},    {"gsk_", 20},     {"r8_", 20},       {"rpa_", 20},
     {"dapi", 30},      {"dop_v1_", 20},  {"hvs.", 20},      {"SG.", 30},
     {"dckr_pat_", 20}, {"lin_api_", 20}, {"wandb_v1_", 20}, {"AGE-SECRET-KEY-", 20},
-    {"tskey-", 16},
+    {"tskey-", 16},    {"xai-", 20},     {"pplx-", 20},     {"lsv2_", 20},
+    {"pcsk_", 20},     {"glsa_", 20},    {"ATATT3", 20},    {"tgp_v1_", 20},
 };
 
 // The parts of URLs behind which a secret stands.

@@ -117,6 +117,15 @@ bool Hides(std::string_view name, Sure sure, const Between& between, std::string
   return LooksSecret(sure, value) && (!key || LooksRandom(value));
 }
 
+// Where the further values of a list end whose first one ends at `stop`: "a,b" behind an option, or
+// behind the plural of a name.
+std::size_t EndOfList(std::string_view text, std::size_t stop) {
+  while (stop + 1 < text.size() && text[stop] == ',' && !IsBlank(text[stop + 1]) &&
+         !IsQuote(text[stop + 1]))
+    stop = EndOfValue(text, stop + 1);
+  return stop;
+}
+
 class NamedValues {
  public:
   NamedValues(std::string& text, bool words, Names more_names)
@@ -156,8 +165,9 @@ class NamedValues {
     if (between.next_word && !name.starts_with('-')) return;
     std::size_t value = between.value;
     if (name.ends_with("authorization")) value = BehindScheme(value);
-    const std::size_t stop =
+    std::size_t stop =
         whole ? std::min(text_.find(kWordEnd, value), text_.size()) : EndOfValue(text_, value);
+    if (name.starts_with('-') || name.ends_with('s')) stop = EndOfList(text_, stop);
     const std::string_view found = std::string_view(text_).substr(value, stop - value);
     const bool in_query = begin > 0 && (text_[begin - 1] == '?' || text_[begin - 1] == '&');
     if (in_query && found.size() >= 16) sure = Sure::kAnyValue;
