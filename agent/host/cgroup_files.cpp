@@ -22,6 +22,14 @@ std::optional<std::uint64_t> NumberIn(std::string_view text, std::string_view ke
   return std::nullopt;
 }
 
+// Memory that the kernel cannot take back without swapping: what is in no file, and in those of a
+// tmpfs such as /dev/shm, which it counts with the cached files. Older kernels lack the second.
+std::optional<std::uint64_t> HeldIn(std::string_view text, std::string_view keys) {
+  const auto anonymous = NumberIn(text, TakeWord(keys));
+  if (!anonymous) return std::nullopt;
+  return *anonymous + NumberIn(text, TakeWord(keys)).value_or(0);
+}
+
 // The sum over a file of version 2 with a line for each device: "8:0 rbytes=4096 wbytes=0 rios=1".
 // A group that has read nothing yet has no lines.
 std::optional<std::uint64_t> SumOfPairs(std::string_view text, std::string_view key) {
@@ -75,7 +83,7 @@ constexpr CgroupRow kRows[] = {
     {kCgroupRead, kJob, 1, "", "io.stat", "rbytes=", SumOfPairs},
     {kCgroupWritten, kJob, 1, "", "io.stat", "wbytes=", SumOfPairs},
     {kCgroupMemory, kJob, 1, "", "memory.current", "", NumberIn},
-    {kCgroupAnon, kJob, 1, "", "memory.stat", "anon", NumberIn},
+    {kCgroupAnon, kJob, 1, "", "memory.stat", "anon shmem", HeldIn},
     {kCgroupLimit, kAll, 1, "", kMemoryMax, "", NumberIn},
     {kCgroupOomKills, kJob, 1, "", "memory.events", "oom_kill", NumberIn},
     {kCgroupPeriods, kQuota, 1, "cpu", "cpu.stat", "nr_periods", NumberIn},
@@ -83,7 +91,7 @@ constexpr CgroupRow kRows[] = {
     {kCgroupRead, kOwn, 1, "blkio", "blkio.throttle.io_service_bytes", "Read", SumOfLines},
     {kCgroupWritten, kOwn, 1, "blkio", "blkio.throttle.io_service_bytes", "Write", SumOfLines},
     {kCgroupMemory, kJob, 1, "memory", "memory.usage_in_bytes", "", NumberIn},
-    {kCgroupAnon, kJob, 1, "memory", "memory.stat", "total_rss", NumberIn},
+    {kCgroupAnon, kJob, 1, "memory", "memory.stat", "total_rss total_shmem", HeldIn},
     {kCgroupLimit, kOwn, 1, "memory", "memory.stat", "hierarchical_memory_limit", NumberIn},
     {kCgroupLimit, kOwn, 1, "memory", "memory.limit_in_bytes", "", NumberIn},
     {kCgroupOomKills, kOwn, 1, "memory", "memory.oom_control", "oom_kill", NumberIn},

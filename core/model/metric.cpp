@@ -53,7 +53,8 @@ constexpr Metric kMetrics[] = {
     {"cgroup_memory_bytes", kNode, "bytes", 0,
      "Memory of the control group, with the files it has cached."},
     {"cgroup_memory_anon_bytes", kNode, "bytes", 0,
-     "Memory that the processes of the control group hold themselves, without cached files."},
+     "Memory that the processes of the control group hold, shared memory (/dev/shm) too, without "
+     "cached files."},
     {"cgroup_memory_limit_bytes", kNode, "bytes", 0, "Memory that the control group may have."},
     {"cgroup_oom_kills", kNode, "", 0,
      "Processes of the control group that the kernel killed for want of memory."},

@@ -69,15 +69,28 @@ TEST(Cgroup, TellsTheMemoryOfProcessesFromCachedFiles) {
   EXPECT_DOUBLE_EQ(group("cgroup_memory_anon_bytes"), 4096);
 }
 
+// The kernel counts /dev/shm with the cached files, though it cannot drop it: the batches that
+// loader workers pass on.
+TEST(Cgroup, CountsSharedMemoryAsHeld) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/job\n");
+  WriteVersion2(root, "/sys/fs/cgroup/job/", 0, 0, 0);
+  root.Write("/sys/fs/cgroup/job/memory.stat", "anon 4096\nfile 1044480\nshmem 1000\n");
+  Bench group(root);
+  group.At(0s);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_anon_bytes"), 5096);
+}
+
 TEST(Cgroup, TellsTheMemoryOfProcessesFromCachedFilesInVersion1) {
   FakeRoot root;
   root.Write("/proc/self/cgroup", "5:memory:/job\n");
   const std::string folder = "/sys/fs/cgroup/memory/job/";
   root.Write(folder + "memory.usage_in_bytes", "8192\n");
-  root.Write(folder + "memory.stat", "rss 1\nhierarchical_memory_limit 9000\ntotal_rss 4096\n");
+  root.Write(folder + "memory.stat",
+             "rss 1\nhierarchical_memory_limit 9000\ntotal_rss 4096\ntotal_shmem 70\n");
   Bench group(root);
   group.At(0s);
-  EXPECT_DOUBLE_EQ(group("cgroup_memory_anon_bytes"), 4096);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_anon_bytes"), 4166);
   EXPECT_DOUBLE_EQ(group("cgroup_memory_limit_bytes"), 9000);
 }
 
