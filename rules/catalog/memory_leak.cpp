@@ -1,4 +1,4 @@
-// The memory of a host or a GPU rises steadily and will be full.
+// The memory of a host or a GPU rises steadily and will be full, or a control group's was full.
 
 #include <algorithm>
 #include <map>
@@ -22,9 +22,9 @@ constexpr Param kParams[] = {
     {"growth", 1, 0, 10'000, "%/h", "Points of the memory by which it must rise in an hour."},
     {"horizon", 24, 0.1, 10'000, "h", "It must be full within this."},
 };
-constexpr std::string_view kMetrics[] = {"memory_used_percent", "gpu_memory_used_percent",
-                                         "cgroup_memory_bytes", "cgroup_memory_limit_bytes",
-                                         "cgroup_memory_anon_bytes"};
+constexpr std::string_view kMetrics[] = {"memory_used_percent",      "gpu_memory_used_percent",
+                                         "cgroup_memory_bytes",      "cgroup_memory_limit_bytes",
+                                         "cgroup_memory_anon_bytes", "cgroup_oom_kills"};
 // The device that stands for the control group of a node.
 constexpr std::string_view kGroup = "cgroup";
 // A shorter rise is how jobs start.
@@ -35,6 +35,11 @@ constexpr Duration kLeastLength = 30min, kStart = 10min;
 // well; where no series tells of that either, a rise must be longer and steadier.
 constexpr double kNodeSteady = 0.8, kVerySteady = 0.98;
 constexpr Duration kLongLength = 2h;
+
+std::string KillsText(const Subject& subject, std::int64_t killed) {
+  return Format("The kernel killed {} of the control group of node {} for want of memory",
+                killed == 1 ? "1 process" : Format("{} processes", killed), subject.node);
+}
 
 class LeakFold : public DeviceFold<LeakFold, MemoryCourse> {
  public:
@@ -62,12 +67,14 @@ class LeakFold : public DeviceFold<LeakFold, MemoryCourse> {
     return Fires(memory) && !IsFilesOnly(subject, memory);
   }
   void Scan(const Subject& subject, MemoryCourse& memory);
+  void ScanKills(const Subject& subject, MemoryCourse& memory);
   std::string Unjudged() const override;
   std::string Describe(const Subject& subject, const MemoryCourse& memory) const override;
   std::string ClearText() const override;
   // The memory that is full first is the worst.
   Badness BadnessOf(const Subject& subject, const MemoryCourse& memory) const override {
-    return {Fires(subject, memory) ? 1.0 : 0.0, static_cast<double>(scans_.Of(subject).triggers),
+    const double fires = Fires(subject, memory) ? 1 : 0;
+    return {memory.kills.killed > 0 ? 2.0 : fires, static_cast<double>(scans_.Of(subject).triggers),
             -memory.HoursLeft(), memory.slope};
   }
   bool IsListed(const Subject& subject, const MemoryCourse&) const override {
@@ -77,12 +84,15 @@ class LeakFold : public DeviceFold<LeakFold, MemoryCourse> {
     return {{"triggers", scans_.Of(subject).triggers},
             {"percent_per_hour", memory.slope},
             {"now_percent", memory.end},
+            {"killed", memory.kills.killed},
             {"rising_pairs", memory.rising},
             {"peaks_rise", memory.saw}};
   }
   void Complete(Verdict& verdict) const override {
     if (verdict.kind != VerdictKind::kFinding) return;
-    verdict.severity = verdict.active ? Severity::kMedium : Severity::kLow;
+    const bool killed = std::ranges::any_of(
+        devices_, [](const auto& each) { return each.second.kills.killed > 0; });
+    verdict.severity = verdict.active || killed ? Severity::kMedium : Severity::kLow;
   }
 
   double growth_, horizon_;
@@ -97,18 +107,21 @@ void LeakFold::Observe(const TickView& ticks) {
     memories.insert(memories.end(), columns.begin(), columns.end());
   }
   const auto used = ColumnsOf(ticks, kMetrics[2]), limit = ColumnsOf(ticks, kMetrics[3]);
-  const auto anon = ColumnsOf(ticks, kMetrics[4]);
+  const auto anon = ColumnsOf(ticks, kMetrics[4]), kills = ColumnsOf(ticks, kMetrics[5]);
+  const bool bounded = !used.empty() && !limit.empty();
   MemoryCourse* group = nullptr;
-  if (!used.empty() && !limit.empty()) {
+  if (bounded || !kills.empty()) {
     group = &devices_[Subject{std::string(ticks.node), std::string(kGroup)}];
   }
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
+    if (!kills.empty() && kills.front().Has(row))
+      group->kills.Add(at, kills.front().column->At(row));
     if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
     for (auto& [memory, column] : memories) {
       if (column->Has(row)) memory->Add(at, PercentBin(*column, row));
     }
-    if (group == nullptr || !used.front().Has(row) || !limit.front().Has(row)) continue;
+    if (!bounded || !used.front().Has(row) || !limit.front().Has(row)) continue;
     const double most = limit.front().column->At(row);
     if (most <= 0) continue;
     const bool told = !anon.empty() && anon.front().Has(row);
@@ -134,6 +147,10 @@ void LeakFold::Scan(Time at) {
   scans_.Begin(at);
   std::vector<std::pair<const Subject*, MemoryCourse*>> judged;
   for (auto& [subject, memory] : devices_) {
+    if (memory.kills.killed > memory.kills.told) {
+      ScanKills(subject, memory);
+      continue;
+    }
     const bool fresh = std::exchange(memory.fresh, false);
     if (!fresh || memory.trend.FittedLength() < kLeastLength) continue;
     memory.Fit();
@@ -157,6 +174,19 @@ void LeakFold::Scan(const Subject& subject, MemoryCourse& memory) {
                  0);
 }
 
+// A killed process is told of at once, however short the job is; its memory is judged again by the
+// next scan.
+void LeakFold::ScanKills(const Subject& subject, MemoryCourse& memory) {
+  GroupKills& kills = memory.kills;
+  scans_.Trigger({.from = FromMicros(kills.from_us),
+                  .to = FromMicros(kills.to_us),
+                  .subject = subject,
+                  .sentence = KillsText(subject, kills.killed - kills.told) + ".",
+                  .evidence = {{"killed", kills.killed - kills.told}}},
+                 0);
+  kills.told = kills.killed;
+}
+
 std::string WhoseText(const Subject& subject) {
   if (subject.device.empty()) return "node " + subject.node;
   if (subject.device == kGroup) return "the control group of node " + subject.node;
@@ -164,6 +194,7 @@ std::string WhoseText(const Subject& subject) {
 }
 
 std::string LeakFold::Describe(const Subject& subject, const MemoryCourse& memory) const {
+  if (memory.kills.killed > 0) return KillsText(subject, memory.kills.killed);
   const bool fires = Fires(subject, memory);
   const double hours = std::min(memory.HoursLeft(), kMostHours);
   const auto left = static_cast<std::int64_t>(hours * 3600);
@@ -208,7 +239,8 @@ std::string LeakFold::ClearText() const {
 RuleType MemoryLeak() {
   return {
       .name = "MemoryLeak",
-      .sentence = "The memory of a node, a container or a GPU rises steadily and will be full.",
+      .sentence =
+          "The memory of a node, a container or a GPU rises steadily and will be full, or was.",
       .fires =
           "The memory of a node, of its control group or of a GPU rises steadily, by more than "
           "growth, and will be full within horizon. The slope is the median of all pairs of "
@@ -219,11 +251,14 @@ RuleType MemoryLeak() {
           "cached files in it is known, the used memory of the node must rise as well. Until "
           "memory has risen for 2 h it must be at 80 %: it "
           "may be "
-          "the tooth of a saw.",
+          "the tooth of a saw. Also when the kernel kills a process of the control group for want "
+          "of "
+          "memory, such as a loader worker, though the job goes on.",
       .advice =
           "Look for what is kept from step to step: losses that hold their graph, lists of "
           "outputs, caches of the data set in each loader worker; start the workers anew at each "
-          "epoch.",
+          "epoch. Where a process was killed and nothing rises: fewer loader workers, or more "
+          "memory for the job.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

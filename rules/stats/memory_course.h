@@ -9,6 +9,34 @@
 
 namespace stepscope {
 
+// Processes of a control group that the kernel killed for want of memory. The kernel counts from
+// the group's start on, which may be long before the job's.
+struct GroupKills {
+  std::int64_t killed = 0, told = 0;    // in the job; at the last finding
+  std::int64_t from_us = 0, to_us = 0;  // the samples before and after the last kill
+
+  void Add(Time at, double counted) {
+    const auto count = static_cast<std::int64_t>(counted);
+    if (counted_ >= 0 && count > counted_) {
+      killed += count - counted_;
+      from_us = at_us_, to_us = ToMicros(at);
+    }
+    counted_ = count, at_us_ = ToMicros(at);
+  }
+  template <typename State>
+  void Fields(State& state) {
+    state("killed", killed);
+    state("told", told);
+    state("from_us", from_us);
+    state("to_us", to_us);
+    state("counted", counted_);
+    state("at_us", at_us_);
+  }
+
+ private:
+  std::int64_t counted_ = -1, at_us_ = 0;  // count and time of the last sample
+};
+
 // The memory of one node (no device), of its control group, or of one GPU.
 struct MemoryCourse {
   // A rise is steady when nearly all pairs of stretches rise.
@@ -26,7 +54,8 @@ struct MemoryCourse {
   std::int64_t length_min = 0;  // length of the line
   double before = 0;            // use that was seldom exceeded before the line
   bool fresh = false;           // samples came since the last scan
-  bool without_files = false;   // the use of a control group is known without them
+  GroupKills kills;
+  bool without_files = false;  // the use of a control group is known without them
 
   double HoursLeft() const { return slope <= 0 ? 1e9 : std::max(0.0, 100 - end) / slope; }
   Duration Length() const {  // a state of an earlier version has none
@@ -61,6 +90,7 @@ struct MemoryCourse {
     state("rising", rising);
     state("fresh", fresh);
     state.Added("without_files", without_files);
+    state.Added("kills", kills);
   }
 };
 

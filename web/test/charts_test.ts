@@ -81,6 +81,7 @@ test("what a node, a control group and a GPU seldom tell has a chart when it is 
   assert.deepEqual(shown("process_gpu_memory_bytes", "bytes", "rank0"), ["rankmemory", "bytes", [["Held", [7]]]]);
   assert.deepEqual(shown("cgroup_memory_limit_bytes"), ["groupmemory", "bytes", [["Limit", [7]]]]);
   assert.deepEqual(shown("cgroup_throttled_percent", "%"), ["groupcpu", "%", [["Throttled", [7]]]]);
+  assert.deepEqual(shown("cgroup_oom_kills", ""), ["groupkills", "", [["Processes", [7]]]]);
   assert.deepEqual(shown("cgroup_write_bytes_per_second", "bytes/s"), ["groupio", "bytes/s", [["Write", [7]]]]);
   assert.deepEqual(shown("gpu_pcie_link_bytes_per_second", "bytes/s", "card1"), ["gpupcie", "bytes/s", [["Link", [7]]]]);
   assert.deepEqual(shown("gpu_nvlink_send_bytes_per_second", "bytes/s", "gpu0"), ["gpunvlink", "bytes/s", [["Send", [7]]]]);

@@ -128,6 +128,32 @@ TEST(MemoryLeak, JudgesWhatTheProcessesOfAContainerHold) {
   EXPECT_NE(leak.sentence.find("+7.50 %/h"), std::string::npos) << leak.sentence;
 }
 
+// A short job whose group's count of kills begins at 3, and has `kills` more after 4 minutes.
+Job WithKills(double kills) {
+  Scenario scenario = Course(0.2, kFlat, kFlat);
+  scenario.extras.push_back({{"cgroup_oom_kills", ""}, [=](auto, auto tick) {
+                               return 3 + (static_cast<double>(tick) > 480 ? kills : 0);
+                             }});
+  return MakeJob(scenario);
+}
+
+TEST(MemoryLeak, FiresWhereTheKernelKilledAProcessOfTheGroup) {
+  const auto outcome = Judge(kRule, WithKills(2));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
+  EXPECT_EQ(outcome.verdict.severity, Severity::kMedium);
+  EXPECT_TRUE(outcome.verdict.sentence.starts_with(
+      "The kernel killed 2 processes of the control group of node node-0 for want of memory"))
+      << outcome.verdict.sentence;
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_EQ(outcome.findings[0].subject.device, "cgroup");
+  EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs) + 240s);
+  EXPECT_EQ(outcome.findings[0].evidence["killed"], 2);
+}
+
+TEST(MemoryLeak, KillsBeforeTheJobAreNone) {
+  EXPECT_EQ(Judge(kRule, WithKills(0)).verdict.kind, VerdictKind::kUnknown);
+}
+
 // Memory grows in each epoch of an hour and falls at its end; its peaks rise by `by` each time.
 Scenario Saw(double hours, double by) {
   return Course(

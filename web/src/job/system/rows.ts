@@ -69,6 +69,7 @@ const kRows: readonly Row[] = [
   perDevice("rankmemory", "GPU memory of ranks", "bytes", "process_gpu_memory_bytes", "Held", "on all GPUs together", kRare),
   perMetric("groupmemory", "Control group, memory", "bytes", kGroupMemory, ["In use, cached files too", "Held by processes", "Limit"], "mean of all nodes"),
   perDevice("groupcpu", "Control group, CPU quota used up", "%", "cgroup_throttled_percent", "Throttled", "of its scheduling periods", kRare),
+  perDevice("groupkills", "Control group, killed for want of memory", "", "cgroup_oom_kills", "Processes", "since the group began", kRare),
   throughput("groupio", "Control group, disk", "cgroup", kReadWrite, "nodes"),
   perMetric("pressure", "Pressure", "%", kPressure, ["CPU", "Memory", "Disk"], "time in which some task waited", {}),
   perDevice("load", "Load", "", "load_1m", "Tasks", "runnable and blocked tasks, 1 min average", {}),
