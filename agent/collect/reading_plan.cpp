@@ -16,7 +16,13 @@ constexpr Duration kShortestInterval = 100ms;
 }  // namespace
 
 ReadingPlan::ReadingPlan(std::span<const ReadingKind> kinds, double core_share)
-    : kinds_(kinds), share_(core_share), rows_(kinds.size()) {}
+    : kinds_(kinds.begin(), kinds.end()), share_(core_share), rows_(kinds.size()) {}
+
+std::size_t ReadingPlan::Add(const ReadingKind& kind) {
+  kinds_.push_back(kind);
+  rows_.emplace_back();
+  return rows_.size() - 1;
+}
 
 void ReadingPlan::Begin(SteadyTime now) {
   if (now_ != SteadyTime()) interval_ = std::min<Duration>(now - now_, kLongest);
@@ -43,7 +49,7 @@ SteadyTime ReadingPlan::NextOf(std::size_t kind) const {
 void ReadingPlan::Spend(std::size_t kind, Duration cpu) {
   Row& row = rows_[kind];
   // A first reading may load what the later ones find, and a single one may be disturbed.
-  const bool first = row.readings <= kAtOnce;
+  const bool first = row.readings <= kAtOnce || row.cost == 0ns;
   const Duration counted = std::min(cpu, 2 * row.cost + Duration(1us));
   row.cost = first ? cpu : row.cost + (counted - row.cost) / kMeanOf;
   if (first) Plan();

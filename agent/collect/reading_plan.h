@@ -35,8 +35,11 @@ class ReadingPlan {
  public:
   static constexpr Duration kLongest = 60s;
 
-  // `core_share` is CPU seconds a second: 0.0006 is 0.06 % of a core. The kinds outlive the plan.
+  // `core_share` is CPU seconds a second: 0.0006 is 0.06 % of a core.
   ReadingPlan(std::span<const ReadingKind> kinds, double core_share);
+
+  // Adds a kind and returns its number.
+  std::size_t Add(const ReadingKind& kind);
 
   void SetShare(double core_share) { share_ = core_share; }
 
@@ -72,7 +75,7 @@ class ReadingPlan {
   SteadyTime NextOf(std::size_t kind) const;
   void Plan();
 
-  std::span<const ReadingKind> kinds_;
+  std::vector<ReadingKind> kinds_;
   double share_;
   unsigned changes_ = 0, begun_ = 0;
   std::vector<Row> rows_;

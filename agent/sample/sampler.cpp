@@ -31,7 +31,7 @@ std::vector<ReadingKind> PlannedKinds() {
 }  // namespace
 
 Sampler::Sampler(const std::string& root, const Clock& clock, double core_share)
-    : clock_(clock), core_share_(core_share), kinds_(PlannedKinds()), plan_(kinds_, core_share) {
+    : clock_(clock), core_share_(core_share), plan_(PlannedKinds(), core_share) {
   std::size_t planned = 0;
   for (const CollectorKind& kind : CollectorTable()) {
     auto collector = kind.make(root, row_);
@@ -75,11 +75,22 @@ bool Sampler::Due(const Running& running) {
 
 // Each source is read at its own time, and its rates are over exactly that time.
 Status Sampler::Collect(Running& running) {
-  const bool measured = running.planned && (ticks_ < 2 || ticks_ % kMeasureEvery == 0);
+  const bool measured =
+      running.planned && (running.averaged || ticks_ < 2 || ticks_ % kMeasureEvery == 0);
   const Duration before = measured ? ThreadCpuTime() : Duration();
   Status collected = running.collector->Collect(clock_.Steady(), row_);
-  if (measured) plan_.Spend(*running.planned, ThreadCpuTime() - before);
+  if (measured) Spend(running, ThreadCpuTime() - before);
   return collected;
+}
+
+void Sampler::Spend(Running& running, Duration cpu) {
+  if (!running.averaged) return plan_.Spend(*running.planned, cpu);
+  running.spent += cpu;
+  ++running.readings;
+  if (ticks_ - running.told_at < kMeasureEvery) return;
+  running.told_at = ticks_;
+  plan_.Spend(*running.planned, std::exchange(running.spent, 0ns) / running.readings);
+  running.readings = 0;
 }
 
 std::vector<SlowedReading> Sampler::Slowed() const {

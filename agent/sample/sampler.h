@@ -36,6 +36,13 @@ class Sampler {
     running_.push_back({name, std::move(collector)});
   }
 
+  // Adds a dear one, which the budget may have read more seldom. It paces its parts itself, so that
+  // the mean of many readings is what it costs.
+  void AddPlanned(std::string_view name, std::unique_ptr<Collector> collector) {
+    running_.push_back({name, std::move(collector), false, plan_.Add({.name = name}), true});
+    running_.back().told_at = ticks_;
+  }
+
   // The next tick, valid until the next call.
   const TickRow& Sample();
 
@@ -58,6 +65,10 @@ class Sampler {
     std::unique_ptr<Collector> collector;
     bool failing = false;
     std::optional<std::size_t> planned{};  // its number in the plan; nothing: read at each tick
+    bool averaged = false;                 // readings cost more and less in turn
+    Duration spent{};                      // by `readings` that the plan does not know
+    unsigned readings = 0;
+    unsigned told_at = 0;  // the tick at which it was told last
   };
 
   struct Failure {
@@ -69,13 +80,13 @@ class Sampler {
   void ShareBudget();
   bool Due(const Running& running);
   Status Collect(Running& running);
+  void Spend(Running& running, Duration cpu);
   void Note(Running& running, const Status& status);
   std::string FailureOf(std::string_view source) const;
 
   const Clock& clock_;
   const double core_share_;
   TickRow row_;
-  std::vector<ReadingKind> kinds_;  // of plan_
   ReadingPlan plan_;
   unsigned ticks_ = 0, changes_ = 0;  // changes of the plan that were seen
   std::size_t series_ = 0;            // as of the previous tick

@@ -1,6 +1,7 @@
 // CheckCost of check.h.
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "agent/collect/collector.h"
 #include "agent/gpu/gpu.h"
 #include "agent/gpu/nvml_cost.h"
+#include "agent/host/process.h"
 #include "core/base/cpu_time.h"
 #include "core/base/text.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr Duration kCostSpan = 120s;  // ticks of so long a time, without its waits
 constexpr Duration kDriverStart = 10s;
+constexpr std::string_view kProcesses = "process";
 
 struct SourceCost {
   std::string_view name;
@@ -36,6 +39,10 @@ std::vector<SourceCost> StartSources(const std::string& root, double core_share)
     one.collector->KeepWithin(core_share / 2);
     all.push_back(std::move(one));
   }
+  // A run has this one, too. Here it reads the check's own process.
+  all.push_back({.name = kProcesses, .row = {}, .collector = {}});
+  all.back().collector = MakeProcessCollector(
+      root, [](auto& training) { training = {{.device = "rank0", .pid = getpid()}}; });
   return all;
 }
 
@@ -100,13 +107,15 @@ void CheckCost(const SamplingOptions& sampling, const Clock& clock, CheckLines& 
   }
   Duration sum{};
   for (const SourceCost& one : all) {
+    const bool each = one.name == kProcesses;
     sum += one.cpu;
     lines.push_back(
         {"cost of reading", std::string(one.name), CheckResult::kFine,
          Format("{:.4f} % of a core; a tick {:.1f} us of CPU, {:.1f} at most, {:.1f} us "
-                "on the clock",
+                "on the clock{}",
                 PercentOf(one.cpu), Microseconds(one.cpu / ticks), Microseconds(one.most),
-                Microseconds(one.wall / ticks))});
+                Microseconds(one.wall / ticks),
+                each ? ", of one process: each of a rank's costs as much" : "")});
     for (const SlowedReading& slowed : one.collector->Slowed()) {
       lines.push_back(
           {"cost of reading", std::string(one.name), CheckResult::kNote,

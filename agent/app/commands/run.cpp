@@ -210,7 +210,7 @@ CommandEnd Profile(const RunOptions& given) {
   if (relay) relay->CloseInputs();
 
   Sampler sampler(options.root, clock, options.core_share);
-  sampler.Add(
+  sampler.AddPlanned(
       "process",
       MakeProcessCollector(
           options.root, ListTrainingOf(intake.get(), command ? command->pid() : 0),

@@ -208,7 +208,8 @@ TEST(Sampling, AllocatesNothingAfterItsStart) {
   WriteProcess(root, 102, 100, "");
   Sampler sampler(root.path(), clock, kAnyCost);
   const std::vector<TrainingProcess> listed = {{"rank0", 100}};
-  sampler.Add("process", MakeProcessCollector(root.path(), [&](auto& now) { now = listed; }));
+  sampler.AddPlanned("process",
+                     MakeProcessCollector(root.path(), [&](auto& now) { now = listed; }));
   for (int i = 0; i < 25; ++i) {  // until the slowest source was read twice
     clock.Advance(500ms);
     sampler.Sample();

@@ -10,6 +10,7 @@
 #include "agent/collect/tick_row.h"
 #include "agent/gpu/nvml_library.h"
 #include "core/base/clock.h"
+#include "core/base/cpu_time.h"
 #include "core/model/metric.h"
 #include "core/wire/frame.h"
 #include "tests/agent/gpu/gpu_fixture.h"
@@ -101,6 +102,45 @@ double Await(Sampler& sampler, FakeClock& clock, std::string_view metric, std::s
     std::this_thread::yield();
   }
   return value;
+}
+
+// Takes so much CPU time, at each `every`th reading, and counts its readings.
+struct Spender : Collector {
+  Spender(Duration cpu, int every, int& counted) : spends(cpu), nth(every), readings(counted) {}
+  Status Collect(SteadyTime, TickRow&) override {
+    const Duration until = ThreadCpuTime() + (readings++ % nth == 0 ? spends : 0ns);
+    while (ThreadCpuTime() < until) continue;
+    return {};
+  }
+  Duration spends;
+  int nth;
+  int& readings;
+};
+
+int ReadingsInAMinute(Duration cpu, int every, double core_share, std::string& slowed) {
+  FakeRoot root;
+  FakeClock clock;
+  WriteNode(root, 0);
+  Sampler sampler(root.path(), clock, core_share);
+  int readings = 0;
+  sampler.AddPlanned("process", std::make_unique<Spender>(cpu, every, readings));
+  for (int tick = 0; tick < 120; ++tick) {
+    clock.Advance(500ms);
+    sampler.Sample();
+  }
+  for (const SlowedReading& one : sampler.Slowed()) slowed += one.name;
+  return readings;
+}
+
+TEST(Sampler, ReadsADearCollectorOfACommandMoreSeldom) {
+  std::string slowed;
+  EXPECT_LT(ReadingsInAMinute(5ms, 1, 0.001, slowed), 40);
+  EXPECT_NE(slowed.find("process"), std::string::npos);
+}
+
+TEST(Sampler, JudgesACollectorThatPacesItselfByItsMean) {
+  std::string slowed;
+  EXPECT_EQ(ReadingsInAMinute(2ms, 4, 0.002, slowed), 120) << slowed;
 }
 
 TEST(Sampler, FindsADriverThatIsLoadedLater) {

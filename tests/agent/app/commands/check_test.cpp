@@ -170,7 +170,7 @@ TEST(Check, SaysWhatSourcesAndDriverCallsCost) {
   EXPECT_EQ(agent.Wait(), 0);
   agent.WaitForEnd();
   const std::string said = agent.out();
-  for (const char* text : {"cost of reading", "% of a core; a tick", "the budget is 0.04 %",
+  for (const char* text : {"cost of reading", "of one process: each of a rank's costs as much", "% of a core; a tick", "the budget is 0.04 %",
                            "processor counters are read every", "GpmSampleGet", "us of CPU"}) {
     EXPECT_NE(said.find(text), std::string::npos) << text << " in:\n" << said;
   }
