@@ -194,12 +194,13 @@ std::optional<Gpus> NamedByVendors(const Environment& environment, const std::st
 }  // namespace
 
 std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
-                                       const std::vector<GpuFacts>& gpus) {
+                                       const std::vector<GpuFacts>& gpus,
+                                       const std::vector<GpuFacts>& openable) {
   auto named = NamedBySlurm(environment, visible, gpus);
   if (!named) named = NamedInContainer(environment, visible, gpus);
-  if (!named) named = NamedByVendors(environment, visible, gpus);
+  if (!named) named = NamedByVendors(environment, visible, openable);
   std::vector<std::string> devices;
-  for (const GpuFacts& gpu : named ? *named : gpus) devices.push_back(gpu.device);
+  for (const GpuFacts& gpu : named ? *named : openable) devices.push_back(gpu.device);
   return devices;
 }
 

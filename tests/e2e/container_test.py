@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import textwrap
@@ -184,6 +185,33 @@ def test_a_job_has_the_gpus_that_its_container_was_given(service):
     process.communicate(timeout=60)
     gpus = described(service, "two-of-eight", "Completed")["nodes"][0]["gpus"]
     assert [each["device"] for each in gpus] == ["gpu5"]
+
+
+def test_a_gpu_that_the_group_of_devices_refuses_is_not_the_jobs(service, folder):
+    """Of two GPUs, as the driver shows them, the group may open the first one's file."""
+    devices = GROUPS / "devices"
+    if not (devices / "devices.deny").exists():
+        pytest.skip("no control groups of devices of version 1")
+    (folder / "dev").mkdir()
+    for number, minor in enumerate((3, 5)):  # /dev/null and /dev/zero stand for GPUs
+        about = folder / f"proc/driver/nvidia/gpus/0000:1{number}:00.0/information"
+        about.parent.mkdir(parents=True)
+        about.write_text(f"Model: \t\t NVIDIA H100\nDevice Minor: \t {number}\n")
+        os.mknod(folder / f"dev/nvidia{number}", 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+    fake = Path(program("stepscope-agent")).parent / "tests/fake_nvml"
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("VISIBLE_DEVICES")}
+    environment |= {"LD_LIBRARY_PATH": str(fake), "FAKE_NVML_GPUS": "2"}
+    inner = devices / f"stepscope-{uuid.uuid4().hex[:8]}"
+    inner.mkdir()
+    try:
+        (inner / "devices.deny").write_text("c 1:5 rwm")
+        process = agent(service, "refused", *python("import time; time.sleep(3)"), flags=["--root", folder], env=environment, preexec_fn=joins([inner]))
+        _, errors = process.communicate(timeout=60)
+    finally:
+        wait_for(lambda: not (inner / "cgroup.procs").read_text(), "the group is empty", 20)
+        inner.rmdir()
+    gpus = described(service, "refused", "Completed")["nodes"][0]["gpus"]
+    assert [each["device"] for each in gpus] == ["gpu0"], errors
 
 
 def test_a_job_on_the_cpu_has_no_gpu(service):

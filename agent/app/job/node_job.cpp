@@ -7,6 +7,7 @@
 #include "agent/frames/rank_evaluation.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/cgroup.h"
+#include "agent/launch/openable_gpus.h"
 #include "agent/launch/process_gpus.h"
 #include "agent/launch/process_start.h"
 #include "agent/launch/python_start.h"
@@ -126,7 +127,8 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     if (kineto_.empty()) NoteKineto(start.environment);
     if (process.on_cpu) of_ranks_.Clear(process.rank);
     if (process.on_cpu) continue;
-    of_ranks_.Add(process.rank, GpusOfProcess(start.environment, process.devices, gpus));
+    const auto openable = OpenableGpus(options_.sampling.root, process.pid, gpus);
+    of_ranks_.Add(process.rank, GpusOfProcess(start.environment, process.devices, gpus, openable));
   }
   std::set<std::string> devices = of_ranks_.All();
   changed = std::exchange(gpus_, devices) != devices || changed;

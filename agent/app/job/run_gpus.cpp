@@ -1,5 +1,6 @@
 #include "agent/app/job/run_gpus.h"
 
+#include "agent/launch/openable_gpus.h"
 #include "agent/launch/process_gpus.h"
 #include "agent/launch/process_start.h"
 
@@ -19,7 +20,8 @@ void RunGpus::AddRanks(const std::vector<GpuFacts>& gpus) {
       if (process.on_cpu) of_ranks_.Clear(process.rank);
       if (process.on_cpu) continue;
       const ProcessStart start = ReadProcessStart(root_, process.pid);
-      of_ranks_.Add(process.rank, GpusOfProcess(start.environment, process.devices, gpus));
+      of_ranks_.Add(process.rank, GpusOfProcess(start.environment, process.devices, gpus,
+                                                OpenableGpus(root_, process.pid, gpus)));
     }
   }
 }
@@ -32,7 +34,8 @@ bool RunGpus::Update() {
   AddRanks(gpus);
   std::set<std::string> devices = of_ranks_.All();
   if (!any_rank_)
-    devices = AsSet(GpusOfProcess(OwnVariable, OwnVariable("CUDA_VISIBLE_DEVICES"), gpus));
+    devices = AsSet(GpusOfProcess(OwnVariable, OwnVariable("CUDA_VISIBLE_DEVICES"), gpus,
+                                  OpenableGpus(root_, 0, gpus)));
   ticks_.Change([&](Ticks& ticks) {
     ticks.all = devices.size() == gpus.size();
     ticks.row.SetGpus(devices);

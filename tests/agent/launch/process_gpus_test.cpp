@@ -23,7 +23,7 @@ Environment WithVariables(const GpuVariables& variables) {
 class GpusOfProcessTest : public testing::Test {
  protected:
   std::vector<std::string> Gpus(const GpuVariables& variables, const std::string& visible) const {
-    return GpusOfProcess(WithVariables(variables), visible, gpus_);
+    return GpusOfProcess(WithVariables(variables), visible, gpus_, gpus_);
   }
   std::vector<GpuFacts> gpus_ = {{.device = "gpu0", .uuid = "GPU-aa11"},
                                  {.device = "gpu1", .uuid = "GPU-bb22"},
@@ -150,6 +150,15 @@ TEST_F(GpusOfProcessTest, OfAContainerMayBeAnInstanceOfMig) {
   }
   EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "nvidia.com/gpu=MIG-1111"}}, "1"),
               ElementsAre("gpu1"));
+}
+
+// "void" is what the Container Device Interface sets, which gives GPUs by itself.
+TEST_F(GpusOfProcessTest, AreThoseThatItMayOpenWhereNobodySays) {
+  const std::vector<GpuFacts> openable = {gpus_[1], gpus_[2]};
+  const auto all = WithVariables({}), cdi = WithVariables({{"NVIDIA_VISIBLE_DEVICES", "void"}});
+  EXPECT_THAT(GpusOfProcess(all, "", gpus_, openable), ElementsAre("gpu1", "gpu2"));
+  EXPECT_THAT(GpusOfProcess(cdi, "1", gpus_, openable), ElementsAre("gpu2"));
+  EXPECT_THAT(GpusOfProcess(all, "", gpus_, {}), IsEmpty());
 }
 
 TEST_F(GpusOfProcessTest, AreNoneWhereSlurmGaveNone) {
