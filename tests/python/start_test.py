@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import zipapp
 
 import pytest
 
@@ -55,6 +56,19 @@ def test_the_users_sitecustomize_runs_as_without_us(folder, text):
     code = "import os, sys; print(os.environ.get('MINE'), sys.modules['sitecustomize'].__file__ if 'sitecustomize' in sys.modules else None)"
     with_us, bare = (python("-c", code, path=path) for path in ((START, folder), (folder,)))
     assert with_us[:2] == bare[:2] and with_us[2].splitlines()[-1:] == bare[2].splitlines()[-1:]
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["torch in the archive", "torch beside it"])
+def test_an_archive_of_a_program_has_the_hooks(folder, intake, packed):
+    """A zipapp: Python runs the archive's __main__, and may import torch from it, too."""
+    program = folder / "program"
+    program.mkdir()
+    (program / "__main__.py").write_text("import torch, stepscope; print(stepscope.info()['hooks'])")
+    if packed:
+        (folder / "torch.py").rename(program / "torch.py")
+    zipapp.create_archive(program, folder / "train.pyz")
+    exit_code, out, err = python(folder / "train.pyz", path=(START, folder), env=[("STEPSCOPE_SOCKET", str(intake.path))])
+    assert (exit_code, err) == (0, "") and out.startswith("torch runs\ntorch 0: ")
 
 
 def test_isolated_pythons_are_left_alone():

@@ -45,6 +45,7 @@ TEST(PythonCommand, TakesModulesAndTexts) {
   EXPECT_EQ(Parsed({"python", "-c", "token = 'secret'"}).script, "-c");
   EXPECT_EQ(Parsed({"python"}).script, "");
   EXPECT_EQ(Parsed({"python", "-m"}).script, "-m ");
+  EXPECT_EQ(Parsed({"python3", "/srv/train.pyz", "--lr"}).script, "train.pyz");  // a zipapp
   EXPECT_EQ(Parsed({"python", "-W"}).script, "");
 }
 
