@@ -13,6 +13,8 @@
 #include "agent/collect/source.h"
 #include "agent/host/process_limits.h"
 #include "agent/launch/launcher.h"
+#include "agent/launch/openable_gpus.h"
+#include "agent/launch/process_gpus.h"
 #include "agent/launch/process_start.h"
 #include "agent/marks/intake.h"
 #include "core/base/text.h"
@@ -123,13 +125,20 @@ CheckLine LineOf(const GpuFacts& gpu, const std::string& root) {
 }
 
 // What a command that is started here may use.
-CheckLine LimitsLine(const std::string& root) {
+CheckLine LimitsLine(const std::string& root, const std::vector<GpuFacts>& gpus) {
   const ProcessLimits limits = ReadProcessLimits(root, {getpid()}, CgroupTop::kCounts);
   if (limits.cores == 0) return {"machine", "limits", CheckResult::kAbsent, "are not known"};
   std::string text = Format("a command here may use {} of {} cores", limits.cores,
                             std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   if (limits.cpu_quota) text += Format(" (a quota of {:.2f})", *limits.cpu_quota);
   if (limits.memory_bytes) text += Format(" and {} MiB of memory", *limits.memory_bytes >> 20);
+  const auto given = GpusOfProcess(OwnVariable, OwnVariable("CUDA_VISIBLE_DEVICES"), gpus,
+                                   OpenableGpus(root, 0, gpus));
+  if (!gpus.empty()) text += Format(", and {} of {} GPUs", given.size(), gpus.size());
+  if (given.size() < gpus.size()) {
+    for (const std::string& device : given)
+      text += Format("{}{}", &device == given.data() ? ": " : ", ", Printable(device, 40));
+  }
   return {"machine", "limits", CheckResult::kFine, text};
 }
 
@@ -162,13 +171,17 @@ void CheckMachine(const std::string& root, const Clock& clock, CheckLines& lines
   std::vector<Running> running = StartAll(root, absent);
   const Duration tick = MeasureTick(running, clock);
   std::size_t series = 0;
+  std::vector<GpuFacts> gpus;
   for (const Running& one : running) {
     lines.push_back(LineOf(one));
     series += one.row.size();
-    for (const GpuFacts& gpu : one.collector->Gpus()) lines.push_back(LineOf(gpu, root));
+    for (const GpuFacts& gpu : one.collector->Gpus()) {
+      lines.push_back(LineOf(gpu, root));
+      gpus.push_back(gpu);
+    }
   }
   std::ranges::move(absent, std::back_inserter(lines));
-  lines.push_back(LimitsLine(root));
+  lines.push_back(LimitsLine(root, gpus));
   lines.push_back({"machine", "one tick", CheckResult::kFine,
                    Format("{} series in {} us", series, tick / 1us)});
 }

@@ -159,6 +159,19 @@ TEST(Check, CountsTheSeriesOfEachCollector) {
   EXPECT_NE(Find(lines, "one tick").find(" us"), std::string::npos);
 }
 
+TEST(Check, SaysWhichGpusACommandMayUse) {
+  const auto tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  setenv("LD_LIBRARY_PATH", (tests / "fake_nvml").c_str(), 1);
+  setenv("FAKE_NVML_GPUS", "4", 1);
+  setenv("CUDA_VISIBLE_DEVICES", "1,3", 1);
+  AgentProcess agent({"check"});
+  for (const char* name : {"LD_LIBRARY_PATH", "FAKE_NVML_GPUS", "CUDA_VISIBLE_DEVICES"})
+    unsetenv(name);
+  EXPECT_EQ(agent.Wait(), 0);
+  agent.WaitForEnd();
+  EXPECT_NE(agent.out().find(", and 2 of 4 GPUs: gpu1, gpu3"), std::string::npos) << agent.out();
+}
+
 TEST(Check, SaysWhatSourcesAndDriverCallsCost) {
   const auto tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   setenv("LD_LIBRARY_PATH", (tests / "fake_nvml").c_str(), 1);
@@ -170,8 +183,9 @@ TEST(Check, SaysWhatSourcesAndDriverCallsCost) {
   EXPECT_EQ(agent.Wait(), 0);
   agent.WaitForEnd();
   const std::string said = agent.out();
-  for (const char* text : {"cost of reading", "of one process: each of a rank's costs as much", "% of a core; a tick", "the budget is 0.04 %",
-                           "processor counters are read every", "GpmSampleGet", "us of CPU"}) {
+  for (const char* text :
+       {"cost of reading", "of one process: each of a rank's costs as much", "% of a core; a tick",
+        "the budget is 0.04 %", "processor counters are read every", "GpmSampleGet", "us of CPU"}) {
     EXPECT_NE(said.find(text), std::string::npos) << text << " in:\n" << said;
   }
   AgentProcess brief({"check"});
