@@ -18,6 +18,8 @@ export interface Poll {
 }
 
 const kMostPauseMs = 30_000;
+/** Polls are due at multiples of this time, so that those of a page travel together in one request. */
+const kGridMs = 2000;
 const kFinal: readonly (number | null)[] = [401, 403];
 
 function asApiError(fault: unknown): ApiError {
@@ -40,21 +42,45 @@ export function persist<T>(attempt: () => Promise<T>, done: (found: T) => void, 
   begin();
 }
 
+/** What is to be done at a multiple of the grid: one timer for all, or their calls would leave one after the other. */
+const rounds = new Map<number, Set<() => void>>();
+
+/** Acts about `pauseMs` from now, together with others of that moment, until the function that it gives is called. */
+function actAtGrid(pauseMs: number, act: () => void): () => void {
+  const now = performance.now();
+  const at = Math.max(Math.floor(now / kGridMs) + 1, Math.round((now + pauseMs) / kGridMs));
+  const known = rounds.get(at);
+  const acts = known ?? new Set();
+  if (!known) {
+    rounds.set(at, acts);
+    window.setTimeout(() => {
+      rounds.delete(at);
+      acts.forEach((each) => each());
+    }, Math.ceil(at * kGridMs - now));
+  }
+  acts.add(act);
+  return () => acts.delete(act);
+}
+
 export function poll(
   ask: (stop: AbortSignal) => Promise<void>,
   periodMs: () => number | null,
 ): Poll {
   const state = signal<PollState>({ okAt: null, error: null, retryAt: null });
   const stopper = new AbortController();
-  let timer = 0;
+  let forget = () => {};
   let due: number | null = null;
   let busy = false;
   let faults = 0;
 
-  const plan = (pauseMs: number | null) => {
-    window.clearTimeout(timer);
+  const actLater = (pauseMs: number, act: () => void) => {
+    const timer = window.setTimeout(act, pauseMs);
+    return () => window.clearTimeout(timer);
+  };
+  const plan = (pauseMs: number | null, wait = actLater) => {
+    forget();
     due = pauseMs === null ? null : Date.now() + pauseMs;
-    if (due !== null && !document.hidden) timer = window.setTimeout(() => void round(), pauseMs ?? 0);
+    if (pauseMs !== null && !document.hidden) forget = wait(pauseMs, () => void round());
   };
 
   const round = async () => {
@@ -70,7 +96,7 @@ export function poll(
       pauseMs = fail(asApiError(fault));
     }
     busy = false;
-    if (!stopper.signal.aborted) plan(pauseMs);
+    if (!stopper.signal.aborted) plan(pauseMs, faults === 0 && (pauseMs ?? 0) >= kGridMs ? actAtGrid : actLater);
   };
 
   const fail = (error: ApiError) => {
@@ -82,7 +108,7 @@ export function poll(
     return pauseMs;
   };
   const onVisible = () => {
-    if (document.hidden) window.clearTimeout(timer);
+    if (document.hidden) forget();
     else if (due !== null && !busy) plan(Math.max(0, due - Date.now()));
   };
 
@@ -93,7 +119,7 @@ export function poll(
     retry: () => plan(0),
     stop: () => {
       stopper.abort();
-      window.clearTimeout(timer);
+      forget();
       document.removeEventListener("visibilitychange", onVisible);
     },
   };
