@@ -33,6 +33,25 @@ const kCuts = [
   ["ranges around values, which each axis has of its own", /(function _rangeNum\(_min, _max, cfg\) \{\n)/g, "$1\treturn [_min - 1, _max + 1];\n", 1],
   ["a font that each axis replaces", /(const font {6}= '12px system-ui)[^']*/g, "$1", 1],
   ["the kind of a plot", /\bmode == 1\b/g, "true", 15],
+  // What follows is cut from what the lines above have left.
+  ["axes and series of dates", /\bisTime (\?|&&)/g, "false $1", 6],
+  ["words for dates that are made at the start", /const (days3|months3|localTz|numFormatter) = [^\n]*\n/g, "", 4],
+  ["names of days and months", /const engNames = \{[\s\S]*?\};\n/g, "", 1],
+  ["steps that no axis has", /const (wholeIncrs|\[ timeIncrsM?s,?) [^\n]*\n/gi, "", 3],
+  ["steps of two", /\ngenIncrs\(2, -53, 53, \[1\]\);/g, "", 1],
+  ["values under the cursor", /\tif \(cursor\.dataIdx == null\) \{[\s\S]*?\n\t\}\n/g, "", 1],
+  ["points at the values under the cursor", /\/\/ closest pt values[\s\S]*?(?=\/\/ if only using single hover point)/g, "", 1],
+  ["points that are made for that", /const pt = null;[\s\S]*?return pt;\n\t\t\}/g, "return null;", 1],
+  ["how these points look", /\t\tshow: +cursorPointShow,[\s\S]*?cursorPointFill,\n/g, "", 1],
+  ["series that are shown and hidden by other plots", /\tevents\["setSeries"\] = [\s\S]*?\n\t\};\n/g, "", 1],
+  ["rectangles of plots that stand", /const rectV = rect\(1\);\n/g, "", 1],
+  ["lines of plots that stand", /const drawAccV[^\n]*\n/g, "", 1],
+  ["round corners", /function rect\(ori\) \{[\s\S]*?\n\}\n/g, "function rect() { return (p, x, y, w, h) => p.rect(x, y, w, h); }\n", 1],
+  ["questions for a series in focus", /\bcursorFocus(?=\)| &&)/g, "false", 5],
+  ["questions for the one point of a cursor", /\bcursorOnePt(?=\)| \|\|| \?)/g, "false", 4],
+  ["questions for a legend", /\bshowLegend(?=\)| &&)/g, "false", 9],
+  ["ways to draw plots that stand", /\bsx\.ori == 0/g, "true", 1],
+  ["gaps of plots that stand", /const rect = ori == 0/g, "const rect = true", 1],
 ];
 
 /** The text of uPlot without those parts. Throws where a cut does not fit. */
