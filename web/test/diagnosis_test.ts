@@ -4,7 +4,8 @@ import { gainOf, groundOf, headlineOf, seenBy } from "../src/job/overview/words"
 import { evidenceOf, namedCauses, outsideOf, stagesOf } from "../src/job/overview/stages";
 import { shownParts } from "../src/job/overview/parts";
 import { rankRemarks } from "../src/job/overview/rank_remarks";
-import { phaseWord, rankShown, stepPanel } from "../src/job/steps/step_panels";
+import { phaseWord } from "../src/job/steps/phase_panel";
+import { rankShown, stepPanel } from "../src/job/steps/step_panels";
 import type { Cause, Diagnosis, Job, RankSteps, Steps } from "../src/model";
 
 const parts = { initialisation: 12, training: 96, evaluation: 8, finalisation: 4 };

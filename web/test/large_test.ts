@@ -5,7 +5,7 @@ import type { Tab } from "../src/tabs";
 import { isFolded, panelsOf } from "../src/job/panels";
 import { systemRows } from "../src/job/system/rows";
 import { rankAskedFor, ranksToChoose, sampledNodes, stepsQuery } from "../src/job/ranks";
-import { ranksNote } from "../src/job/steps/phase_table";
+import { ranksNote } from "../src/job/steps/ranks_note";
 import { append } from "../src/job/traces";
 
 // Jobs of many nodes, devices and ranks.

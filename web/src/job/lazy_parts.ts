@@ -7,7 +7,7 @@ import type { View } from "./frame";
 // Chunks of their own that the page loads: each of its parts, and the charts, for which the verdict need not wait.
 
 /** Something to be loaded: null while it is on its way, without members while it could not be loaded; and the function that begins to load it. */
-function lazily<T extends object>(load: () => Promise<T>): readonly [Signal<Partial<T> | null>, () => void] {
+export function lazily<T extends object>(load: () => Promise<T>): readonly [Signal<Partial<T> | null>, () => void] {
   const loaded = signal<Partial<T> | null>(null);
   let asked = false;
   const begin = () => {

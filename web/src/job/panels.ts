@@ -1,9 +1,12 @@
+import type uPlot from "uplot";
 import { duration } from "../format";
 import type { Job, JudgedRule, Metrics, Series } from "../model";
+import type { Palette } from "../palette";
 import type { Tab } from "../tabs";
 import { type Devices, nameOf } from "./devices";
 import type { Stalls } from "./stalls";
 import { align, type Fold, fold, highest, lowest, mean, sum, type Trace } from "./traces";
+import type { Span } from "./view";
 
 // The charts of a job as a table of rows: what each shows and how its lines come from the series.
 
@@ -11,6 +14,13 @@ export interface Threshold {
   readonly rule: string;
   readonly value: number;
   readonly beyond: "above" | "below";
+}
+
+/** How stacked traces are drawn and told. */
+export interface Layers {
+  readonly stacked: (traces: readonly Trace[]) => readonly Trace[];
+  readonly series: (traces: readonly Trace[], palette: Palette, shape: Partial<uPlot.Series>) => uPlot.Series[];
+  readonly sentence: (panel: Panel, span: Span) => string;
 }
 
 export interface Panel {
@@ -33,8 +43,8 @@ export interface Panel {
   readonly stalls?: Stalls | null;
   /** The devices that the traces are of, where there are several of one kind. */
   readonly devices?: Devices | null;
-  /** The traces are stacked, each on top of the traces before it. */
-  readonly stacks?: boolean;
+  /** The traces are stacked, each on top of the traces before it; only parts of the page with such a chart load what that needs. */
+  readonly stacks?: Layers;
 }
 
 /** Up to this many cores are asked for one by one; above, the node's mean is used instead. */

@@ -38,18 +38,9 @@ const kByteIncrs = Array.from({ length: 6 }, (_, power) =>
   [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * 1024 ** power)).flat();
 const kLeastTop: Readonly<Record<string, number>> = { "bytes/s": 1024, s: 0.001, "": 1 };
 
-/** The traces stacked on top of each other, the highest first, because later areas are drawn over earlier ones. */
-export function stacked(traces: readonly Trace[]): readonly Trace[] {
-  const tops = new Array<number>(traces[0]?.timesMs.length ?? 0).fill(0);
-  return traces.map((trace) => ({
-    ...trace,
-    mean: trace.mean.map((value, row) => (tops[row] = (tops[row] ?? 0) + (value ?? 0))),
-  })).reverse();
-}
-
 type Drawn = Pick<Panel, "traces" | "stacks" | "sparse" | "endsMs">;
 
-const drawn = ({ stacks, traces }: Drawn) => (stacks ? stacked(traces) : traces);
+const drawn = ({ stacks, traces }: Drawn) => (stacks ? stacks.stacked(traces) : traces);
 
 /** The columns of all traces on one x axis. undefined = the trace has no point at this time; null = a gap. */
 export function columnsOf(panel: Drawn): uPlot.AlignedData {
@@ -78,39 +69,11 @@ export function isolatedRows(values: readonly (number | null | undefined)[]): nu
 
 const isolatedPoints = (u: uPlot, series: number) => isolatedRows([...(u.data[series] ?? [])]);
 
-/** A fill of stripes of a colour on the panel's background. */
-function stripes(colour: string, palette: Palette): CanvasPattern | string {
-  const size = Math.round(6 * devicePixelRatio);
-  const tile = Object.assign(document.createElement("canvas"), { width: size, height: size });
-  const ctx = tile.getContext("2d");
-  if (ctx === null) return colour;
-  ctx.fillStyle = palette.panel;
-  ctx.fillRect(0, 0, size, size);
-  ctx.strokeStyle = colour;
-  ctx.lineWidth = size / 2.4;
-  ctx.beginPath();
-  for (const left of [-size, 0, size]) {
-    ctx.moveTo(left - 1, size + 1);
-    ctx.lineTo(left + size + 1, -1);
-  }
-  ctx.stroke();
-  return ctx.createPattern(tile, "repeat") ?? colour;
-}
-
-/** Layers without a line of their own: an edge of the ground keeps them apart. */
-function layersOf(traces: readonly Trace[], palette: Palette, shape: Partial<uPlot.Series>): uPlot.Series[] {
-  return traces.map(({ tone, striped }) => {
-    const colour = toneOf(tone, palette);
-    const fill = striped ? stripes(colour, palette) : colour;
-    return { stroke: palette.panel, width: 0.5, points: { show: false }, fill: () => fill, ...shape };
-  });
-}
-
 function seriesOf(panel: Drawn, palette: Palette, ends: Actions["ends"]): { series: uPlot.Series[]; bands: uPlot.Band[] } {
   const traces = drawn(panel);
   const columns = panel.endsMs ? columnPaths(ends) : null;
   const shape: Partial<uPlot.Series> = columns === null ? {} : { paths: columns };
-  if (panel.stacks) return { series: [{}, ...layersOf(traces, palette, shape)], bands: [] };
+  if (panel.stacks) return { series: [{}, ...panel.stacks.series(traces, palette, shape)], bands: [] };
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
   for (const trace of traces) {

@@ -127,18 +127,10 @@ export function endsOfRange({ devices, traces, unit }: Panel, span: Span): strin
   return devices.worst === "lowest" ? `lowest mean ${words(worst)}, highest ${words(best)}` : `highest mean ${words(worst)}, lowest ${words(best)}`;
 }
 
-/** A sentence about the three largest layers of a stacked chart; the legend has them all. */
-function layersOf({ traces, unit }: Panel, span: Span): string {
-  const means = traces.map((trace) => [trace.label, meanOf(trace, span)] as const).filter(([, mean]) => mean !== null);
-  if (means.length === 0) return "No steps here.";
-  const words = means.sort(([, a], [, b]) => (b ?? 0) - (a ?? 0)).slice(0, 3).map(([label, mean]) => `${label} ${metric(mean, unit)}`);
-  return `Most of the time: ${words.join(", ")}.`;
-}
-
 export function summaryOf(panel: Panel, span: DueSpan, zone: TimeZone, start: number): string {
   const [first] = panel.traces;
   if (!first) return panel.empty;
-  if (panel.stacks) return layersOf(panel, span);
+  if (panel.stacks) return panel.stacks.sentence(panel, span);
   const clauses = panel.traces.map((trace) => clause(trace, panel, span, zone, start));
   const range = endsOfRange(panel, span);
   if (range !== "") clauses.push(range);

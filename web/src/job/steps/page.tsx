@@ -1,18 +1,20 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { Loading } from "../../states";
 import type { View } from "../frame";
-import { loadTables } from "../lazy_parts";
+import { lazily, loadTables } from "../lazy_parts";
 import { panelsOf, rowsOf } from "../panels";
 import { stallsOf, withStalls } from "../stalls";
 import { StepsLoading, TimeArea, waits } from "../time_area";
 import { isRunning } from "../view";
-import { Annotations } from "./annotations";
 import { Histogram } from "./histogram";
-import { PhaseTable, ranksNote } from "./phase_table";
+import { isAsync, phasePanel } from "./phase_panel";
+import { ranksNote } from "./ranks_note";
 import { useSingleSteps } from "./single_steps";
-import { isAsync, phasePanel, stepPanel } from "./step_panels";
+import { stepPanel } from "./step_panels";
 
 // The steps of one rank: how long each took and where in it the time went, over all of them and along the job.
+
+const [below, loadBelow] = lazily(() => import("./tables_chunk"));
 
 export function Page({ view }: { readonly view: View }) {
   const { job, data, metrics, steps, found, shared } = view;
@@ -23,7 +25,12 @@ export function Page({ view }: { readonly view: View }) {
   const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, rowsOf(job, "steps")), stalls)), [job, metrics, rules, stalls]);
   const stepsPanel = useMemo(() => (steps === null ? null : { ...stepPanel(drawn), stalls }), [steps === null, drawn, stalls]);
   const phases = useMemo(() => (drawn && drawn.steps > 0 ? phasePanel(drawn, launches) : null), [drawn, launches]);
-  useEffect(() => void (metrics !== null && loadTables()), [metrics !== null]);
+  useEffect(() => {
+    if (metrics === null) return;
+    loadTables();
+    loadBelow();
+  }, [metrics !== null]);
+  const { Annotations, PhaseTable } = below.value ?? {};
   const stepsFailed = data.stepsPoll.value?.state.value.error ?? null;
   const settled = !waits(view); // the tables below the charts come when the height of these is known
   // The charts come together: those of the steps may need more room than their placeholders.
@@ -52,8 +59,8 @@ export function Page({ view }: { readonly view: View }) {
           </>
         )}
       />
-      {settled && steps !== null && steps.ranks.length > 0 ? <PhaseTable steps={steps} /> : null}
-      {settled && found && found.annotations.length > 0 ? <Annotations found={found} /> : null}
+      {settled && PhaseTable && steps !== null && steps.ranks.length > 0 ? <PhaseTable steps={steps} /> : null}
+      {settled && Annotations && found && found.annotations.length > 0 ? <Annotations found={found} /> : null}
     </>
   );
 }

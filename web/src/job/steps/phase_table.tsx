@@ -1,16 +1,12 @@
 import { count, duration, percent } from "../../format";
 import type { RankSteps, Steps } from "../../model";
 import { kPhases } from "../../palette";
-import { phaseWord } from "./step_panels";
+import { phaseWord } from "./phase_panel";
 
 // The steps of each rank as a row of numbers: percentiles of their time, and the share of each phase.
 
 const kTimes = ["mean", "max", "p99", "p95", "p50", "min"] as const;
 const shareOf = (rank: RankSteps, phase: string) => rank.phases.find((each) => each.phase === phase)?.share_percent ?? null;
-
-export function ranksNote({ ranks, left_out }: Steps): string {
-  return left_out > 0 ? `${ranks.length} of ${ranks.length + left_out} ranks read` : "";
-}
 
 export function PhaseTable({ steps }: { readonly steps: Steps }) {
   const seen = new Set<string>(steps.ranks.flatMap(({ phases }) => phases.map(({ phase }) => phase)));
