@@ -146,14 +146,14 @@ test("every chart is drawn, with one call for all metrics", async () => {
   assert.ok((await pixelsNear(page, "cpu", "#8a5300")) > 20, "the threshold of CPUBottleneck is drawn");
   assert.equal(service.calls(/\/metrics\?metric=/).length, 1);
   await page.waitForLoadState("networkidle");
-  assert.equal(service.calls(/\/api\//).length, 6, "who asks, the job, its rules, metrics, steps and metrics of its own");
+  assert.equal(service.calls(/\/api\//).length, 9, "who asks, the job, its rules, metrics, steps, metrics of its own and three lists of marks");
   assert.equal(service.sent.filter((url) => url.includes("/api/")).length, 2, "in two requests");
 });
 
-test("the overview asks for the job, its rules, samples of three charts, and steps", async () => {
+test("the overview asks for the job, its rules, samples of three charts, steps, and the marks of the strip", async () => {
   await open();
   await page.locator("#facts-title").waitFor();
-  assert.equal(service.calls(/\/api\//).length, 5, `${service.calls(/\/api\//)}`);
+  assert.equal(service.calls(/\/api\//).length, 8, `${service.calls(/\/api\//)}`);
   assert.equal(service.sent.filter((url) => url.includes("/api/")).length, 2, "in two requests");
   assert.equal(await page.locator(".chart").count(), 3, "steps, CPU and memory of a node without GPUs");
 });
@@ -242,7 +242,7 @@ test("what the address tells is asked for ahead, and nothing of a finished job t
   await page.waitForLoadState("networkidle");
   const asked = service.calls(/\/api\/v1\/jobs\/mlp-demo/).map((url) => url.replace(/.*mlp-demo/, "").replace(/\?metric=.*/, ""));
   assert.deepEqual(asked.slice(0, 3).sort(), ["", "/rules", "/steps?most=1"]);
-  assert.deepEqual(asked.sort(), ["", "/metrics", "/rules", "/steps?most=1"]);
+  assert.deepEqual(asked.sort(), ["", "/events?limit=200", "/findings?limit=500", "/metrics", "/rules", "/steps?most=1", "/windows?limit=100"]);
 });
 
 const kYellow = "#b67a20";
@@ -477,16 +477,9 @@ test("no samples yet: says what is awaited; no steps: says how to send them", as
 
 test("half of the nodes: the data and a line that says so", async () => {
   service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 20, nodes: 2, gpus: 16 })];
-  service.fail(/none/, {});
-  await page.route(/\/metrics\?/, async (route) => {
-    const reply = await route.fetch();
-    const body = await reply.json();
-    body.series = body.series.filter(({ node }) => node === "host-1");
-    await route.fulfill({ response: reply, json: body });
-  });
+  service.change = (url, body) => (url.pathname.endsWith("/metrics") ? { ...body, series: body.series.filter(({ node }) => node === "host-1") } : body);
   await open();
   assert.match(await page.locator(".notice-amber").textContent(), /1 of 2 nodes .* Missing: host-2/);
-  await page.unrouteAll({ behavior: "wait" }); // the page has two such calls, and leaves with the test
 });
 
 test("a failing part says why, the others stay alive, and it recovers", async () => {

@@ -72,7 +72,7 @@ interface Call {
 const begun = new Map<string, Promise<unknown>>();
 
 /** Calls the service at once; the next `ask` for this address gets the answer. */
-function askAhead(url: string, what: string): void {
+export function askAhead(url: string, what: string): void {
   const answer = ask(url, what);
   const forget = () => void (begun.get(url) === answer && begun.delete(url));
   answer.catch(forget);

@@ -67,9 +67,11 @@ function tableOf({ items, next }, reply) {
   reply.end(["name,status", ...items.map(({ name, status }) => `${name},${status}`)].map((line) => `${line}\r\n`).join(""));
 }
 
+const listOf = (items) => ({ items, next: null, total: items.length });
+
 function historyOf(job, rule) {
   const items = (job.history[rule] ?? []).map(([second, status, message], i) => ({ version: i + 1, status, start_time_us: job.startedUs + second * 1e6, message }));
-  return { items, next: null, total: items.length };
+  return listOf(items);
 }
 
 export class MockService {
@@ -205,7 +207,10 @@ export class MockService {
     if (more === "preview") return this.#preview(job, await bodyOf(request), json, refuse);
     if (request.method === "PATCH") return this.#change(job, await bodyOf(request), json, refuse);
     if (last === "transitions") return json(historyOf(job, decodeURIComponent(more)));
-    const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job), findings: () => findings(job), heatmap: () => heatmap(job, url.searchParams), report: () => report(job) };
+    const parts = {
+      windows: () => listOf(job.windows), events: () => listOf(job.events),
+      metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job), findings: () => findings(job), heatmap: () => heatmap(job, url.searchParams), report: () => report(job),
+    };
     return json(part === undefined ? description(job) : parts[part]());
   }
 }

@@ -72,6 +72,8 @@ export function sampleJob(options) {
     change: options.change ?? {}, // of its step times from another job's
     history: options.history ?? {}, // changes of the status by rule: [second, status, message]
     custom: options.custom ?? {}, // custom metrics, each with its devices
+    windows: options.windows ?? [],
+    events: options.events ?? [],
     rules: rules ?? [
       rule("DataloaderBottleneck", "finding"),
       rule("CPUBottleneck", "clear"),
@@ -199,6 +201,7 @@ const kDevices = {
       ...["pcie", "nvlink"].flatMap((link) => [`${link}_receive_bytes_per_second`, `${link}_send_bytes_per_second`])]
       .map((metric) => [`gpu_${metric}`, (job) => Array.from({ length: job.gpus / job.nodes }, (_, i) => String(i))])),
 };
+const kOwnShapes = { "user.epoch": (t) => [1, 1, 1].map((first) => first + Math.floor(t / 45)) };
 const ownShape = (t, d) => [1.9, 2, 2.1].map((value) => value + d + Math.sin(t / 9) / 4);
 const kUnits = { percent: "%", second: "bytes/s", bytes: "bytes", watts: "W" };
 const unitOf = (metric) => (metric in kShapes && kUnits[metric.split("_").at(-1)]) || "";
@@ -211,7 +214,7 @@ function columns(job, metric, number, binUs, fromUs, toUs) {
     const gap = job.gap && t > job.gap[0] && t < job.gap[1];
     if (gap && inGap) continue;
     inGap = Boolean(gap);
-    const values = gap ? [null, null, null] : (kShapes[metric] ?? ownShape)(t, number).map((v) => Math.round(v * 100) / 100);
+    const values = gap ? [null, null, null] : (kShapes[metric] ?? kOwnShapes[metric] ?? ownShape)(t, number).map((v) => Math.round(v * 100) / 100);
     series.times_us.push(at);
     ["min", "mean", "max"].forEach((column, i) => series[column].push(values[i]));
   }

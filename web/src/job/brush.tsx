@@ -2,44 +2,56 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { readMetrics } from "../api";
 import { instant, type TimeZone } from "../format";
-import type { Job, Metrics } from "../model";
+import type { Job, Metrics, RankSteps } from "../model";
 import { cursorMs, pinnedMs } from "./cursor";
-import { isFolded, kCpuRow, kGpuRow, meanOfAll } from "./panels";
+import { kCpuRow, kGpuRow, meanOfAll } from "./panels";
+import { kWholeJob } from "./strip/calls";
+import { epochs } from "./strip/marks";
+import { Marks, useLists } from "./strip/picture";
 import { lastEndMs } from "./summary";
 import type { Trace } from "./traces";
-import { goesOn, type Span, startMs, zoomTo } from "./view";
+import { goesOn, type Span, startMs, zoomBy, zoomTo } from "./view";
+import { listenToWheel } from "./wheel";
 
 // The whole job as a strip: how busy it was, which part of it is on screen, and the way to another part.
 
 const kHigh = 36;
-const kPoints = 120;
 const kGrip = 8; // px around an edge that take hold of it
 
-/** The line of the whole job's use, kept while parts of it are on screen. */
-let remembered: { readonly job: string; readonly trace: Trace } | null = null;
+interface WholeJob {
+  readonly job: string;
+  readonly trace: Trace;
+  readonly epochs: readonly number[];
+}
+
+/** The use of the whole job and its epochs, kept while parts of it are on screen. */
+let remembered: WholeJob | null = null;
 
 /** The use of all GPUs together; of all nodes where no GPU was measured. */
 export const useOf = (metrics: Metrics): Trace | null => meanOfAll(metrics, kGpuRow) ?? meanOfAll(metrics, kCpuRow);
 
-/** The trace of the whole job: the charts' own where they show all of it, else asked for once. */
-function useTrace(job: Job, metrics: Metrics | null, zoomed: boolean): Trace | null {
+function wholeJob(job: string, metrics: Metrics): WholeJob | null {
+  const trace = useOf(metrics);
+  return trace === null ? null : { job, trace, epochs: epochs(metrics) };
+}
+
+/** What is known of the whole job: from the charts' own samples where they show all of it, else asked for once. */
+function useWholeJob(job: Job, metrics: Metrics | null, zoomed: boolean): WholeJob | null {
   const asked = useSignal(0);
-  const own = useMemo(() => (metrics === null || zoomed ? null : useOf(metrics)), [job, metrics, zoomed]);
-  if (own !== null) remembered = { job: job.name, trace: own };
+  const own = useMemo(() => (metrics === null || zoomed ? null : wholeJob(job.name, metrics)), [job, metrics, zoomed]);
+  if (own !== null) remembered = own;
   const missing = remembered?.job !== job.name && (zoomed || metrics === null);
   useEffect(() => {
     if (!missing) return undefined;
     const stop = new AbortController();
-    const metric = job.nodes.some(({ gpus }) => (gpus?.length ?? 0) > 0) ? "gpu_util_percent" : "node_cpu_percent";
-    readMetrics(job.name, { metric, points: kPoints, fold: isFolded(job) ? "metric" : null }, stop.signal).then((found) => {
-      const trace = useOf(found);
-      if (trace !== null) remembered = { job: job.name, trace };
+    readMetrics(job.name, kWholeJob, stop.signal).then((found) => {
+      remembered = wholeJob(job.name, found) ?? remembered;
       asked.value += 1;
     }, () => {});
     return () => stop.abort();
   }, [missing, job.name]);
   void asked.value; // an answer is drawn when it comes
-  return remembered?.job === job.name ? remembered.trace : null;
+  return remembered?.job === job.name ? remembered : null;
 }
 
 /** The silhouette in a box of 1000 by 100; a gap is a gap, also at the end. */
@@ -72,6 +84,7 @@ export interface BrushProps {
   readonly shown: Span;
   readonly zoomed: boolean;
   readonly zone: TimeZone;
+  readonly found: RankSteps | undefined;
 }
 
 interface Drag {
@@ -79,23 +92,37 @@ interface Drag {
   readonly atMs: number;
 }
 
-export function Brush({ job, metrics, whole, shown, zoomed, zone }: BrushProps) {
+/** Ctrl and the wheel zoom around the pointer, or around the edge of the span that is next to it. */
+function useWheel(box: { readonly current: HTMLElement | null }, props: BrushProps, msAt: (clientX: number) => number): void {
+  const latest = useRef({ props, msAt });
+  latest.current = { props, msAt };
+  useEffect(() => box.current === null ? undefined : listenToWheel(box.current, (x) => latest.current.msAt(x), (by, ms) => {
+    const { job, whole, shown } = latest.current.props;
+    zoomBy(job, whole, by, Math.max(shown.fromMs, Math.min(shown.toMs, ms)), goesOn(performance.now()));
+  }), []);
+}
+
+export function Brush(props: BrushProps) {
+  const { job, metrics, whole, shown, zoomed, zone } = props;
   const box = useRef<HTMLDivElement>(null);
   const drag = useRef<Drag | null>(null);
   const moving = useSignal<Span | null>(null);
-  const trace = useTrace(job, metrics, zoomed);
-  const path = useMemo(() => (trace === null ? "" : silhouette(trace, whole)), [trace, whole.fromMs, whole.toMs]);
+  const known = useWholeJob(job, metrics, zoomed);
+  const trace = known?.trace;
+  const path = useMemo(() => (trace === undefined ? "" : silhouette(trace, whole)), [trace, whole.fromMs, whole.toMs]);
+  const lists = useLists(job);
   const start = startMs(job);
   const span = moving.value ?? shown;
   const share = (ms: number) => Math.max(0, Math.min(1, (ms - whole.fromMs) / (whole.toMs - whole.fromMs)));
   const part = (ms: number) => `${(100 * share(ms)).toFixed(3)}%`;
   const wide = (from: number, to: number) => `${(100 * Math.max(0, share(to) - share(from))).toFixed(3)}%`;
-  const msAt = (event: PointerEvent) => {
+  const msAt = (clientX: number) => {
     const { left, width } = (box.current as HTMLDivElement).getBoundingClientRect();
-    return whole.fromMs + ((event.clientX - left) / Math.max(1, width)) * (whole.toMs - whole.fromMs);
+    return whole.fromMs + ((clientX - left) / Math.max(1, width)) * (whole.toMs - whole.fromMs);
   };
+  useWheel(box, props, msAt);
   const onDown = (event: PointerEvent) => {
-    const atMs = msAt(event);
+    const atMs = msAt(event.clientX);
     const grip = (kGrip / Math.max(1, box.current?.clientWidth ?? 1)) * (whole.toMs - whole.fromMs);
     const [near, far] = [Math.abs(atMs - shown.fromMs), Math.abs(atMs - shown.toMs)];
     const inside = atMs > shown.fromMs && atMs < shown.toMs;
@@ -104,7 +131,7 @@ export function Brush({ job, metrics, whole, shown, zoomed, zone }: BrushProps) 
     (event.currentTarget as Element).setPointerCapture(event.pointerId);
   };
   const onMove = (event: PointerEvent) => {
-    const ms = msAt(event);
+    const ms = msAt(event.clientX);
     cursorMs.value = ms;
     if (drag.current !== null) moving.value = dragged(drag.current.what, shown, whole, drag.current.atMs, ms);
   };
@@ -133,6 +160,7 @@ export function Brush({ job, metrics, whole, shown, zoomed, zone }: BrushProps) 
         </svg>
         <rect class="brush-off" x="0" width={part(span.fromMs)} height={kHigh} />
         <rect class="brush-off" x={part(span.toMs)} width={wide(span.toMs, whole.toMs)} height={kHigh} />
+        <Marks {...props} lists={lists} epochs={known?.epochs ?? []} high={kHigh} part={part} wide={wide} />
         {[span.fromMs, span.toMs].map((ms, i) => (
           <line key={i} class="brush-line" x1={part(ms)} x2={part(ms)} y1="0" y2={kHigh} />
         ))}

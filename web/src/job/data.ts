@@ -8,6 +8,7 @@ import type { Tab } from "../tabs";
 import type { CustomMetricNames } from "./system/custom_metric_names";
 import { isFolded, metricsOf, type Row, rowsOf } from "./panels";
 import { hasSteps, rankAskedFor, stepsQuery } from "./ranks";
+import { askForStrip, kEpoch } from "./strip/calls";
 import { append } from "./traces";
 import { isRunning, startMs, zoomOf } from "./view";
 
@@ -64,7 +65,7 @@ function longest(metrics: Metrics): number {
 
 /** Asks for the samples since the cursor; for all again when there is no cursor, or when the bins became too many. */
 async function nextMetrics(job: Job, rows: readonly Row[], custom: readonly string[], shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
-  const what = { metric: [...metricsOf(job, rows), ...custom].join(","), fold: isFolded(job) ? "metric" : null };
+  const what = { metric: [...new Set([...metricsOf(job, rows), kEpoch, ...custom])].join(","), fold: isFolded(job) ? "metric" : null };
   // A job that grew large is asked for folded series from then on, which cannot be appended to the others.
   const same = shown?.series.every((series) => (series.of !== undefined) === isFolded(job)) ?? false;
   if (same && shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
@@ -75,7 +76,10 @@ async function nextMetrics(job: Job, rows: readonly Row[], custom: readonly stri
       // The service refuses to send so much at once: the page was hidden for a night, for example.
     }
   }
-  return readMetrics(job.name, { ...what, points: kPoints, ...windowOf(job) }, stop);
+  const span = windowOf(job);
+  const found = readMetrics(job.name, { ...what, points: kPoints, ...span }, stop);
+  askForStrip(job.name, span.from_us !== undefined); // in one request, behind the charts
+  return found;
 }
 
 export function openJob(name: string): JobData {

@@ -66,7 +66,7 @@ interface AreaProps {
 }
 
 export function TimeArea({ view, title, ranksNote, draw, loading, children }: AreaProps) {
-  const { job, data, metrics, whole, shown, zoomed, zone } = view;
+  const { job, data, metrics, whole, shown, zoomed, zone, found } = view;
   useTimeKeys(data);
   const { Chart } = charts.value ?? {};
   const { NoSamples, Removed } = tables.value ?? {};
@@ -76,7 +76,7 @@ export function TimeArea({ view, title, ranksNote, draw, loading, children }: Ar
       <h2 id="charts-title" class="unseen">
         {title}
       </h2>
-      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value} metrics={metrics}>
+      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value} metrics={metrics} found={found}>
         <RankChoice {...view} note={ranksNote} />
       </Toolbar>
       {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { ago, type TimeZone } from "../format";
-import type { Job, Metrics } from "../model";
+import type { Job, Metrics, RankSteps } from "../model";
 import { setKeys } from "../router";
 import { now } from "../settings";
 import type { Poll } from "../poll";
@@ -44,6 +44,7 @@ export interface ToolbarProps {
   readonly zone: TimeZone;
   readonly poll: Poll | null;
   readonly metrics: Metrics | null;
+  readonly found: RankSteps | undefined;
   readonly children?: ComponentChildren;
 }
 

@@ -10,6 +10,7 @@ import { Empty, Fault, Loading } from "../../states";
 import { paused } from "../data";
 import { useTimeKeys, type View } from "../frame";
 import { loadTables } from "../lazy_parts";
+import { askForStrip } from "../strip/calls";
 import { Toolbar } from "../toolbar";
 import { isRunning, startMs, zoomOf } from "../view";
 import { HeatCanvas } from "./canvas";
@@ -51,6 +52,7 @@ function useHeatmap(job: Job) {
       map.value = await ask<Heatmap>(address(`/jobs/${encodeURIComponent(job.name)}/heatmap`, parameters), "matrix", { stop });
     };
     const asked = poll(read, () => (follow ? kPeriodMs : null));
+    askForStrip(job.name, true); // in one request with the map
     opened.value = asked;
     return () => asked.stop();
   });
@@ -168,7 +170,7 @@ function Choices({ job }: { readonly job: Job }) {
 }
 
 export function Page({ view }: { readonly view: View }) {
-  const { job, data, whole, shown, zoomed, zone } = view;
+  const { job, data, whole, shown, zoomed, zone, found: steps } = view;
   useTimeKeys(data);
   useEffect(loadTables, []);
   const found = useHeatmap(job);
@@ -182,7 +184,7 @@ export function Page({ view }: { readonly view: View }) {
       <h2 id="heat-title" class="unseen">
         Heat map
       </h2>
-      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={found.poll} metrics={null} />
+      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={found.poll} metrics={null} found={steps} />
       <div class="card heat">
         <Choices job={job} />
         {found.poll === null ? null : <Fault what="The heat map" poll={found.poll} />}
