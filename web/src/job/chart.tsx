@@ -12,7 +12,7 @@ import { tabLink } from "./head";
 import { tables } from "./lazy_parts";
 import { Legend, valueAt } from "./legend";
 import type { Panel } from "./panels";
-import { type Actions, columnsOf, kHeight, optionsOf } from "./plot";
+import { type Actions, columnsOf, optionsOf } from "./plot";
 import { stallsIn } from "./stalls";
 import { gapsOf, summaryOf } from "./summary";
 import type { DueSpan, Span } from "./view";
@@ -24,6 +24,8 @@ export interface ChartProps {
   readonly zone: TimeZone;
   readonly sync: string;
   readonly job: string;
+  /** The charts follow a running job. */
+  readonly live: boolean;
   readonly zoom: (span: Span) => void;
   readonly zoomBy: (by: number, aroundMs?: number) => void;
   /** The zoom of a turn of the wheel. */
@@ -92,7 +94,8 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
     plot.current = made;
     const watch = new ResizeObserver(() => {
       width.current = box.clientWidth;
-      if (width.current !== made.width) made.setSize({ width: width.current, height: kHeight });
+      const height = box.clientHeight; // more of it on a full screen
+      if (width.current !== made.width || height !== made.height) made.setSize({ width: width.current, height });
     });
     watch.observe(box);
     return () => {
@@ -197,7 +200,7 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
 export function Chart(props: ChartProps) {
   const { panel, span, zone, startMs } = props;
   const table = useSignal(false);
-  const { ChartTable, csvOf, saveText } = tables.value ?? {};
+  const { ChartTable, ChartMenu } = tables.value ?? {};
   const has = panel.traces.length > 0;
   const sentence = useMemo(() => summaryOf(panel, span, zone, startMs), [panel, span.fromMs, span.toMs, zone, startMs]);
   const slow = stallsIn(panel.stalls, span);
@@ -211,16 +214,7 @@ export function Chart(props: ChartProps) {
       <div class="chart-head">
         <h3 id={titleId}>{panel.title}</h3>
         <span class="chart-note">{panel.note}</span>
-        {has && csvOf && saveText ? (
-          <span class="chart-menu">
-            <button type="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)}>
-              Table<span class="unseen"> of {panel.title}</span>
-            </button>
-            <button type="button" onClick={() => saveText(`${props.job}-${panel.id}.csv`, csvOf(panel, span))}>
-              CSV<span class="unseen"> of {panel.title}</span>
-            </button>
-          </span>
-        ) : null}
+        {has && ChartMenu ? <ChartMenu {...props} card={place} table={table} /> : null}
       </div>
       {!has ? <div class="plot-empty"><p id={summaryId}>{sentence}</p></div> : null}
       {has && table.value && ChartTable ? <ChartTable panel={panel} span={span} startMs={startMs} zone={zone} /> : null}

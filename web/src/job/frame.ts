@@ -6,10 +6,10 @@ import { numberOf } from "../query";
 import { search, setKeys } from "../router";
 import { zoneOf } from "../settings";
 import type { ChartProps } from "./chart";
-import type { JobData } from "./data";
+import { type JobData, paused } from "./data";
 import { rankShown } from "./steps/step_panels";
 import { toggleLive } from "./toolbar";
-import { dueOf, goesOn, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
+import { dueOf, goesOn, isRunning, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
 
 // The view that the parts of a job's page share: the link decides the span of time, the rank and the zone.
 
@@ -39,7 +39,7 @@ export function viewOf(data: JobData, job: Job): View {
     job, data, metrics, steps, zone, whole, shown, rank, zoomed: zoomOf(search.value) !== null,
     found: steps === null ? undefined : rankShown(steps, rank),
     shared: {
-      span: { ...shown, dueMs: dueOf(job, metrics, whole) }, startMs: startMs(job), zone, sync: job.name, job: job.name,
+      span: { ...shown, dueMs: dueOf(job, metrics, whole) }, startMs: startMs(job), zone, sync: job.name, job: job.name, live: isRunning(job) && !paused.value && zoomOf(search.value) === null,
       zoom: (span) => zoomTo(job, whole, span),
       zoomBy: (by, aroundMs) => zoomBy(job, whole, by, aroundMs),
       turn: (by, aroundMs) => zoomBy(job, whole, by, aroundMs, goesOn(performance.now())),

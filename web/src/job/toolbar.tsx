@@ -50,7 +50,8 @@ export interface ToolbarProps {
 
 export function Toolbar({ poll, children, ...place }: ToolbarProps) {
   const { job, whole, shown, zoomed, zone } = place;
-  const { Brush } = tables.value ?? {};
+  const { Brush, CopyLink } = tables.value ?? {};
+  const live = isRunning(job) && !paused.value && !zoomed;
   return (
     <>
     <div class="toolbar" role="group" aria-label="Span of time">
@@ -66,6 +67,7 @@ export function Toolbar({ poll, children, ...place }: ToolbarProps) {
       <button type="button" disabled={!zoomed} onClick={resetZoom}>
         Reset
       </button>
+      {CopyLink ? <CopyLink span={shown} startMs={startMs(job)} live={live} /> : <button type="button" disabled>Copy link</button>}
       {children}
       <span class="toolbar-hint">Drag on a chart to zoom</span>
       <Live job={job} zoomed={zoomed} poll={poll} />

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { axeViolations } from "./support/chromium.mjs";
+import { page, service, usePage } from "./support/mock_page.mjs";
+import { sampleJob } from "./support/sample_jobs.mjs";
+
+// What can be done with the card of a chart, and links to what is on screen.
+
+const kStart = Math.floor(Date.now() / 1000 - 3600) * 1e6;
+
+usePage(
+  () => service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, gpus: 2 })]),
+  { permissions: ["clipboard-read", "clipboard-write"] },
+);
+
+const chart = (id) => page.locator(".chart", { has: page.locator(`#chart-${id}`) });
+const menu = (id) => chart(id).locator(".more");
+const copied = () => page.evaluate(() => navigator.clipboard.readText());
+
+async function open(query = "") {
+  await page.goto(`${service.url}/jobs/mlp-demo/system${query}`);
+  await menu("memory").waitFor();
+}
+
+test("the menu of a chart copies a link that leads back to it, with the span on screen", async () => {
+  await open("?from=20000&to=60000");
+  await menu("memory").locator("summary").click();
+  assert.deepEqual(await axeViolations(page), []);
+  await menu("memory").getByRole("button", { name: "Copy link" }).click();
+  await menu("memory").getByText("Copied").waitFor();
+  assert.equal(await copied(), `${service.url}/jobs/mlp-demo/system?from=20000&to=60000&show=memory`);
+  await page.goto(await copied());
+  await page.locator(".chart-chosen #chart-memory").waitFor();
+});
+
+test("Escape and the focus elsewhere close the menu", async () => {
+  await open();
+  const summary = menu("memory").locator("summary");
+  await summary.press("Enter");
+  const item = menu("memory").getByRole("button", { name: "Copy link" });
+  await item.focus();
+  await page.keyboard.press("Escape");
+  assert.equal(await item.isVisible(), false);
+  assert.ok(await summary.evaluate((element) => element === document.activeElement));
+  await summary.press("Enter");
+  await menu("cpu").locator("summary").click();
+  await item.waitFor({ state: "hidden" });
+});
+
+test("the picture of a chart is a file with its title, names, plot and sentence", async () => {
+  await open();
+  await menu("gpu").locator("summary").click();
+  const [download] = await Promise.all([page.waitForEvent("download"), menu("gpu").getByRole("button", { name: "PNG" }).click()]);
+  assert.equal(download.suggestedFilename(), "mlp-demo-gpu.png");
+  const bytes = await readFile(await download.path());
+  assert.deepEqual([...bytes.subarray(1, 4)], [...Buffer.from("PNG")]);
+  const plot = await chart("gpu").locator("canvas").evaluate(({ width, height }) => [width, height]);
+  const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  assert.ok(width === plot[0] + 32 && height > plot[1] + 90, `${width} x ${height}`);
+  await chart("gpu").getByRole("button", { name: "Table of" }).click();
+  await menu("gpu").locator("summary").click();
+  assert.equal(await menu("gpu").getByRole("button", { name: "PNG" }).count(), 0, "a table is no picture");
+});
+
+test("a chart fills the screen, and the way back is in its menu", async () => {
+  await open();
+  await menu("gpu").locator("summary").click();
+  await menu("gpu").getByRole("button", { name: "Full screen" }).click();
+  await page.locator(".chart:fullscreen").waitFor();
+  await page.waitForFunction(() => document.querySelector(".chart:fullscreen canvas").clientHeight > 400);
+  await menu("gpu").getByRole("button", { name: "Leave full screen" }).click();
+  await page.waitForFunction(() => document.fullscreenElement === null);
+  await page.waitForFunction(() => document.querySelector("#chart-gpu").closest(".chart").querySelector("canvas").clientHeight === 168);
+});
+
+test("the link of a page that follows a running job goes on to follow it, or keeps this moment", async () => {
+  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: Date.now() * 1000 - 60e6, seconds: 60, status: "InProgress" })];
+  await open();
+  const bar = page.locator(".toolbar .more");
+  await bar.locator("summary").click();
+  await bar.getByRole("button", { name: "Copy link that follows live" }).click();
+  await bar.getByText("Copied").waitFor();
+  assert.equal(await copied(), `${service.url}/jobs/mlp-demo/system`);
+  await bar.getByRole("button", { name: "Copy link to this moment" }).click();
+  await page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("?"));
+  assert.match(await copied(), /system\?from=0&to=6\d{4}$/);
+});
+
+test("without the browser's clipboard a link is copied all the same", async () => {
+  await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  await open();
+  await page.evaluate(() => document.addEventListener("copy", () => (window.copiedText = document.activeElement.value)));
+  await page.locator(".toolbar").getByRole("button", { name: "Copy link" }).click();
+  await page.locator(".toolbar").getByText("Copied").waitFor();
+  assert.equal(await page.evaluate(() => window.copiedText), `${service.url}/jobs/mlp-demo/system`);
+});
