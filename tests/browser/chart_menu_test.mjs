@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { axeViolations } from "./support/chromium.mjs";
+import { axeViolations, pixelsNear } from "./support/chromium.mjs";
 import { page, service, usePage } from "./support/mock_page.mjs";
 import { sampleJob } from "./support/sample_jobs.mjs";
 
-// What can be done with the card of a chart, and links to what is on screen.
+// What can be done with the card of a chart: its menu, its lines, and links to what is on screen.
 
 const kStart = Math.floor(Date.now() / 1000 - 3600) * 1e6;
 
@@ -94,4 +94,26 @@ test("without the browser's clipboard a link is copied all the same", async () =
   await page.locator(".toolbar").getByRole("button", { name: "Copy link" }).click();
   await page.locator(".toolbar").getByText("Copied").waitFor();
   assert.equal(await page.evaluate(() => window.copiedText), `${service.url}/jobs/mlp-demo/system`);
+});
+
+test("a line is drawn alone by a click on its name, and the link keeps that", async () => {
+  await open();
+  const kBlue = "#0b5cad";
+  const [first, second] = [chart("gpu").getByRole("button", { name: "host-1 0" }), chart("gpu").getByRole("button", { name: "host-1 1" })];
+  assert.ok((await pixelsNear(page, "gpu", kBlue)) > 100);
+  await second.click();
+  await page.waitForURL(/system\?lines=gpu~host-1\+1$/);
+  assert.deepEqual([await first.getAttribute("aria-pressed"), await second.getAttribute("aria-pressed")], ["false", "true"]);
+  await page.waitForFunction(() => document.querySelector("#chart-gpu-summary").textContent.startsWith("host-1 1: mean"));
+  assert.equal(await pixelsNear(page, "gpu", kBlue), 0, "the other is not drawn");
+  assert.ok((await pixelsNear(page, "gpupower", kBlue)) > 50, "other charts stay as they are");
+  await page.reload();
+  await second.waitFor();
+  assert.equal(await first.getAttribute("aria-pressed"), "false");
+  assert.equal(await pixelsNear(page, "gpu", kBlue), 0);
+  assert.deepEqual(await axeViolations(page), []);
+  await first.click({ modifiers: ["Control"] });
+  await page.waitForURL(/system$/);
+  await page.goBack();
+  assert.doesNotMatch(page.url(), /lines=/, "it leaves no entry for Back");
 });

@@ -11,6 +11,7 @@ import { cursorMs, pin, pinnedMs } from "./cursor";
 import { tabLink } from "./head";
 import { tables } from "./lazy_parts";
 import { Legend, valueAt } from "./legend";
+import { drawnPart } from "./lines";
 import type { Panel } from "./panels";
 import { type Actions, columnsOf, optionsOf } from "./plot";
 import { stallsIn } from "./stalls";
@@ -147,7 +148,7 @@ function words(panel: Panel, ms: number | undefined, props: ChartProps): string 
   return `${instant(ms, props.startMs, props.zone, 1)}: ${values.join(", ")}`;
 }
 
-function Canvas(props: ChartProps & { readonly titleId: string; readonly summaryId: string }) {
+function Canvas(props: ChartProps & { readonly whole: Panel; readonly titleId: string; readonly summaryId: string }) {
   const { panel, span } = props;
   const index = useSignal<number | null>(null);
   const { placed, plot, data, pinned, before, walkTo } = usePlot(props, (to) => {
@@ -178,7 +179,7 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
   };
   return (
     <>
-      <Legend panel={panel} span={span} ms={ms} job={props.job} />
+      <Legend panel={props.whole} drawn={panel} span={span} ms={ms} job={props.job} />
       <div
         ref={placed}
         class="plot"
@@ -197,8 +198,11 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
   );
 }
 
-export function Chart(props: ChartProps) {
-  const { panel, span, zone, startMs } = props;
+export function Chart(given: ChartProps) {
+  const { panel: whole, span, zone, startMs } = given;
+  const lines = valueOf(search.value, "lines");
+  const panel = useMemo(() => drawnPart(whole, search.peek()), [whole, lines]);
+  const props = { ...given, panel };
   const table = useSignal(false);
   const { ChartTable, ChartMenu } = tables.value ?? {};
   const has = panel.traces.length > 0;
@@ -218,7 +222,7 @@ export function Chart(props: ChartProps) {
       </div>
       {!has ? <div class="plot-empty"><p id={summaryId}>{sentence}</p></div> : null}
       {has && table.value && ChartTable ? <ChartTable panel={panel} span={span} startMs={startMs} zone={zone} /> : null}
-      {has && !table.value ? <Canvas {...props} titleId={titleId} summaryId={summaryId} /> : null}
+      {has && !table.value ? <Canvas {...props} whole={whole} titleId={titleId} summaryId={summaryId} /> : null}
       {has ? <p class="summary" id={summaryId}>{sentence}</p> : null}
       {has && panel.stalls && slow > 0 ? (
         <p class="summary">

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { metric } from "../format";
 import { isMapped } from "./devices";
 import { tabLink } from "./head";
+import { chooseLine } from "./lines";
 import type { Panel } from "./panels";
 import { endsOfRange, legendOrder, meanOf } from "./summary";
 import type { Trace } from "./traces";
@@ -20,26 +21,39 @@ export function valueAt(trace: Trace, ms: number | undefined, unit: string): str
 
 interface LegendProps {
   readonly panel: Panel;
+  /** The lines that are drawn; a click on the name of a line changes them. */
+  readonly drawn: Panel;
   readonly span: Span;
   readonly ms: number | undefined;
   readonly job: string;
 }
 
-export function Legend({ panel, span, ms, job }: LegendProps) {
+export function Legend({ panel, drawn, span, ms, job }: LegendProps) {
   const { devices, unit, stacks } = panel;
   const traces = useMemo(() => legendOrder(panel, span), [panel, span.fromMs, span.toMs]);
   const range = useMemo(() => endsOfRange(panel, span), [panel, span.fromMs, span.toMs]);
   return (
     <ul class="legend">
-      {traces.map((trace) => (
-        <li key={trace.label}>
-          <span class={`swatch swatch-${trace.tone}${stacks ? " swatch-area" : ""}${trace.striped ? " swatch-striped" : ""}`} aria-hidden="true" />
-          <span class="legend-label">{trace.label}</span>{" "}
-          <span class="legend-value">
-            {(ms === undefined ? null : valueAt(trace, ms, unit)) || `${stacks ? "" : "mean "}${metric(meanOf(trace, span), unit)}`}
-          </span>
-        </li>
-      ))}
+      {traces.map((trace) => {
+        const name = (
+          <>
+            <span class={`swatch swatch-${trace.tone}${stacks ? " swatch-area" : ""}${trace.striped ? " swatch-striped" : ""}`} aria-hidden="true" />
+            <span class="legend-label">{trace.label}</span>
+          </>
+        );
+        return (
+          <li key={trace.label}>
+            {traces.length < 2 ? name : (
+              <button type="button" class="legend-line" aria-pressed={drawn.traces.includes(trace)} onClick={({ ctrlKey, metaKey }) => chooseLine(panel, trace.label, ctrlKey || metaKey)}>
+                {name}
+              </button>
+            )}{" "}
+            <span class="legend-value">
+              {(ms === undefined ? null : valueAt(trace, ms, unit)) || `${stacks ? "" : "mean "}${metric(meanOf(trace, span), unit)}`}
+            </span>
+          </li>
+        );
+      })}
       {range === "" ? null : <li class="legend-value">{range}</li>}
       {devices && isMapped(devices.metric) ? <li><a href={tabLink(job, "heatmap", devices.metric)}>{`All ${devices.many} ${devices.what}`}</a></li> : null}
     </ul>
