@@ -20,7 +20,7 @@ function kilobytes(...names: readonly string[]): number {
     manifest[name]?.imports?.forEach(visit);
   };
   names.forEach(visit);
-  const files = [...seen].map((name) => manifest[name]?.file ?? assert.fail(name));
+  const files = [...seen].map((name) => manifest[name]?.file ?? assert.fail(name)).filter((file) => file.endsWith(".js"));
   return files.reduce((sum, file) => sum + gzipSync(readFileSync(`dist/${file}`), { level: 9 }).length, 0) / 1024;
 }
 
