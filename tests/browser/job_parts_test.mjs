@@ -84,6 +84,22 @@ test("a chart of one mean names the devices at its ends and leads to all of them
   await page.waitForURL(/\/heatmap\?metric=gpu_util_percent&order=mean$/);
 });
 
+test("of devices that the service folds the worst is named, of a span the worst in it, with one request", async () => {
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, nodes: 64, gpus: 512, ranks: 512 })]);
+  const legend = (id) => page.locator(".chart", { has: page.locator(`#chart-${id}`) }).locator(".legend");
+  await open("?from=20000&to=40000");
+  await legend("gpu").getByText("lowest mean host-1 0: 0 %").waitFor();
+  await legend("memory").getByText("highest mean host-64: 32 %").waitFor();
+  const asked = service.calls(/heatmap/);
+  assert.deepEqual(asked.map((url) => new URL(url, service.url).searchParams.get("metric")), ["gpu_util_percent", "node_cpu_percent", "memory_used_percent"]);
+  assert.ok(asked.every((url) => url.includes(`from_us=${kStart + 20e6}&to_us=${kStart + 40e6}`)), `${asked}`);
+  assert.equal(service.sent.filter((url) => url.includes("heatmap")).length, 0, "in a batch");
+  await page.keyboard.press("0");
+  await page.waitForFunction(() => !window.location.search.includes("from"));
+  await legend("gpu").getByText("lowest mean host-1 0: 0 %").waitFor();
+  assert.equal(service.calls(/heatmap\?metric=gpu_util_percent&columns=60&rows=2000$/).length, 1);
+});
+
 test("a heat map of more rows than the service sends shows one node at a time", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 64, gpus: 512 })]);
   service.change = (url, body) => (url.pathname.endsWith("/jobs/mlp-demo") ? { ...body, nodes: body.nodes.map((node) => ({ ...node, cores: 192 })) } : body);

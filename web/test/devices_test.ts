@@ -7,6 +7,7 @@ import { meanInSpan } from "../src/job/overview/figures";
 import { kGpuRow, kMemoryRow, panelsOf } from "../src/job/panels";
 import { endsOfRange, legendOrder, summaryOf } from "../src/job/summary";
 import { systemRows } from "../src/job/system/rows";
+import { worstOf } from "../src/job/worst";
 import type { Job, Metrics, Series } from "../src/model";
 
 // Jobs of several GPUs or nodes: the figures and the strip are of all of them, and the one that differs is named.
@@ -49,6 +50,14 @@ test("one dead GPU of many is named beside their mean", () => {
   const folded = chart(metrics({ ...series("gpu_util_percent", "", [50]), of: 64 }));
   assert.equal(endsOfRange(folded, kSpan), "", "the service told of none");
   assert.equal(folded.devices?.many, 64);
+});
+
+test("the worst row of a coarse heat map is named, and one without samples is not", () => {
+  const rows = ["0", "1", "2"].map((device) => ({ node: "n1", device }));
+  const map = { metric: "gpu_util_percent", unit: "%", bin_us: 1e6, times_us: [0, 1e6], rows, left_out: 0, low: 0, high: 254, matrix: Buffer.from([90, 10, 20, 30, 255, 255]).toString("base64") };
+  assert.deepEqual([worstOf(map, "lowest", kSpan)?.name, worstOf(map, "lowest", kSpan)?.mean], ["n1 1", 25]);
+  assert.equal(worstOf(map, "highest", kSpan)?.name, "n1 0");
+  assert.equal(worstOf({ ...map, rows: [], matrix: "" }, "lowest", kSpan), null);
 });
 
 test("the legend of a few devices begins with the worst; a GPU without samples is first", () => {

@@ -179,7 +179,7 @@ function Canvas(props: ChartProps & { readonly whole: Panel; readonly titleId: s
   };
   return (
     <>
-      <Legend panel={props.whole} drawn={panel} span={span} ms={ms} job={props.job} />
+      <Legend panel={props.whole} drawn={panel} span={span} ms={ms} job={props.job} live={props.live} />
       <div
         ref={placed}
         class="plot"

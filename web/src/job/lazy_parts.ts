@@ -20,6 +20,7 @@ export function lazily<T extends object>(load: () => Promise<T>): readonly [Sign
 
 export const [charts, loadCharts] = lazily(() => import("./chart"));
 export const [tables, loadTables] = lazily(() => import("./late_chunk"));
+export const [worst, loadWorst] = lazily(() => import("./worst"));
 export const [facts, loadFacts] = lazily(() => import("./overview/facts_chunk"));
 
 type Part = { readonly Page: FunctionComponent<{ readonly view: View }> };

@@ -1,7 +1,8 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { metric } from "../format";
 import { isMapped } from "./devices";
 import { tabLink } from "./head";
+import { loadWorst, worst } from "./lazy_parts";
 import { chooseLine } from "./lines";
 import type { Panel } from "./panels";
 import { endsOfRange, legendOrder, meanOf } from "./summary";
@@ -26,12 +27,17 @@ interface LegendProps {
   readonly span: Span;
   readonly ms: number | undefined;
   readonly job: string;
+  readonly live: boolean;
 }
 
-export function Legend({ panel, drawn, span, ms, job }: LegendProps) {
+export function Legend({ panel, drawn, span, ms, job, live }: LegendProps) {
   const { devices, unit, stacks } = panel;
   const traces = useMemo(() => legendOrder(panel, span), [panel, span.fromMs, span.toMs]);
   const range = useMemo(() => endsOfRange(panel, span), [panel, span.fromMs, span.toMs]);
+  const mapped = devices && isMapped(devices.metric);
+  const folded = mapped && devices.series.length === 0; // so the worst is not known from the chart
+  useEffect(() => void (folded && loadWorst()), [folded]);
+  const { Worst } = worst.value ?? {};
   return (
     <ul class="legend">
       {traces.map((trace) => {
@@ -55,7 +61,8 @@ export function Legend({ panel, drawn, span, ms, job }: LegendProps) {
         );
       })}
       {range === "" ? null : <li class="legend-value">{range}</li>}
-      {devices && isMapped(devices.metric) ? <li><a href={tabLink(job, "heatmap", devices.metric)}>{`All ${devices.many} ${devices.what}`}</a></li> : null}
+      {folded && Worst ? <Worst job={job} devices={devices} span={span} live={live} /> : null}
+      {mapped ? <li><a href={tabLink(job, "heatmap", devices.metric)}>{`All ${devices.many} ${devices.what}`}</a></li> : null}
     </ul>
   );
 }
