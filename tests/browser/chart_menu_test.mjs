@@ -117,3 +117,22 @@ test("a line is drawn alone by a click on its name, and the link keeps that", as
   await page.goBack();
   assert.doesNotMatch(page.url(), /lines=/, "it leaves no entry for Back");
 });
+
+test("the reader chooses the columns of the charts and their height, and the link keeps both from part to part", async () => {
+  const columns = () => page.locator(".charts").first().evaluate((grid) => getComputedStyle(grid).gridTemplateColumns.split(" ").length);
+  await open();
+  assert.equal(await columns(), 2);
+  await page.getByLabel("Columns").selectOption("3");
+  await page.waitForURL(/system\?cols=3$/);
+  assert.equal(await columns(), 3);
+  await page.getByLabel("Compact").check();
+  await page.waitForURL(/system\?cols=3&density=compact$/);
+  await page.waitForFunction(() => document.querySelector("#chart-cpu").closest(".chart").querySelector("canvas").clientHeight === 104);
+  await page.locator(".tabs").getByRole("link", { name: "Overview" }).click();
+  await page.waitForURL(/mlp-demo\?cols=3&density=compact$/);
+  await chart("cpu").waitFor();
+  assert.equal(await columns(), 3);
+  await open("?cols=7&density=tiny");
+  assert.equal(await columns(), 2, "others are as if they were not there");
+  assert.deepEqual(await axeViolations(page), []);
+});

@@ -4,7 +4,7 @@
 const kOrder = [
   "q", "group", "status", "issue", "after", "before", "sort", "cursor", "a", "b", "align", "job", "webhook",
   "by", "user", "account", "gpu", "cause",
-  "from", "to", "at", "rank", "show", "lines", "h", "dev", "metric", "node", "order", "tz", "live",
+  "from", "to", "at", "rank", "show", "lines", "h", "dev", "metric", "node", "order", "cols", "density", "tz", "live",
 ] as const;
 
 export type Key = (typeof kOrder)[number];

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Job } from "../model";
-import { setKeys } from "../router";
+import { valueOf } from "../query";
+import { search, setKeys } from "../router";
 import { Fault, Loading } from "../states";
 import { paused } from "./data";
 import { useTimeKeys, type View } from "./frame";
@@ -69,15 +70,16 @@ export function TimeArea({ view, title, ranksNote, draw, loading, children }: Ar
   const { job, data, metrics, whole, shown, zoomed, zone, found } = view;
   useTimeKeys(data);
   const { Chart } = charts.value ?? {};
-  const { NoSamples, Removed } = tables.value ?? {};
+  const { NoSamples, Removed, LayoutChoice } = tables.value ?? {};
   const silent = isSilent(view);
   return (
-    <section aria-labelledby="charts-title">
+    <section aria-labelledby="charts-title" class="time-area" data-cols={valueOf(search.value, "cols")} data-density={valueOf(search.value, "density")}>
       <h2 id="charts-title" class="unseen">
         {title}
       </h2>
       <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value} metrics={metrics} found={found}>
         <RankChoice {...view} note={ranksNote} />
+        {LayoutChoice ? <LayoutChoice /> : null}
       </Toolbar>
       {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
       {data.stepsPoll.value && !waits(view) ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
