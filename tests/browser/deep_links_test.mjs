@@ -33,7 +33,7 @@ const kTimes = ["", "tz=utc", "tz=local", "tz=relative"];
 /** The pages with the keys that they know, one of each row at a time; and what is on screen once a page is drawn. */
 const kPages = [
   ["/jobs/albef-1", [kSpans, kTimes, ["", "at=70000"], ["", "rank=0"]], ".plot canvas"],
-  ["/jobs/albef-1/system", [kSpans, kTimes, ["", "at=70000", "at=299000"], ["", "show=cpu", "show=steps"], ["", "lines=gpu~host-1+0,disk~Write"], ["", "cols=3", "cols=1&density=compact"]], ".plot canvas"],
+  ["/jobs/albef-1/system", [kSpans, kTimes, ["", "at=70000", "at=299000"], ["", "show=cpu", "show=steps"], ["", "lines=gpu~host-1+0,disk~Write"], ["", "dev=host-1", "dev=host-1+0,host-2+1"], ["", "cols=3", "cols=1&density=compact"]], ".plot canvas"],
   ["/jobs/albef-1/heatmap", [kSpans, kTimes, ["", "at=70000&dev=host-1+0"], ["", "metric=gpu_util_percent", "metric=cpu_util_percent"], ["", "order=mean"]], ".heat-canvas"],
   ["/jobs/albef-1/steps", [kSpans, kTimes, ["", "rank=0"]], "#ranks-title"],
   ["/jobs/albef-1/rules", [["", "show=DataloaderBottleneck"]], "#rules-title"],

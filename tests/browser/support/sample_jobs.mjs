@@ -256,7 +256,8 @@ export function metrics(job, query) {
   const toUs = Math.min(lastUs(job), Number(query.get("to_us") ?? Infinity));
   const bins = Number(query.get("points") ?? 300);
   const binUs = sinceBin ?? Math.max(1, Math.ceil((toUs - fromUs) / bins / kInterval)) * kInterval;
-  const series = job.silent ? [] : names.flatMap((metric) => nodesOf(job).flatMap((node, n) =>
+  const wanted = (node) => !query.get("node") || node === query.get("node");
+  const series = job.silent ? [] : names.flatMap((metric) => nodesOf(job).flatMap((node, n) => !wanted(node) ? [] :
     (job.custom[metric] ?? kDevices[metric]?.(job) ?? [""]).map((device, d) => ({
       metric, node, device, unit: unitOf(metric), ...columns(job, metric, d + n, binUs, fromUs, toUs),
     }))));

@@ -56,18 +56,29 @@ function windowOf(job: Job): { from_us?: number; to_us?: number } {
   return { from_us: from, to_us: Math.max(from + 1, Math.round((start + zoom.toMs + margin) * 1000)) };
 }
 
-/** The rows of System, which are loaded with that part of the page. */
-const loadSystemRows = async (job: Job): Promise<readonly Row[]> => (await import("./system/rows")).systemRows(job);
+interface Asked {
+  readonly rows: readonly Row[];
+  /** The only node that is asked for; null: all. */
+  readonly node: string | null;
+}
+
+/** What a part of the page asks for; System's is loaded with that part. */
+async function askedBy(tab: Tab, job: Job): Promise<Asked> {
+  if (tab !== "system") return { rows: rowsOf(job, tab), node: null };
+  const { systemRows, nodeAsked } = await import("./system/asked");
+  return { rows: systemRows(job), node: nodeAsked(job, search.peek()) };
+}
 
 function longest(metrics: Metrics): number {
   return metrics.series.reduce((most, series) => Math.max(most, series.times_us.length), 0);
 }
 
 /** Asks for the samples since the cursor; for all again when there is no cursor, or when the bins became too many. */
-async function nextMetrics(job: Job, rows: readonly Row[], custom: readonly string[], shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
-  const what = { metric: [...new Set([...metricsOf(job, rows), kEpoch, ...custom])].join(","), fold: isFolded(job) ? "metric" : null };
+async function nextMetrics(job: Job, { rows, node }: Asked, custom: readonly string[], shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
+  const folded = isFolded(job) && node === null;
+  const what = { node, metric: [...new Set([...metricsOf(job, rows), kEpoch, ...custom])].join(","), fold: folded ? "metric" : null };
   // A job that grew large is asked for folded series from then on, which cannot be appended to the others.
-  const same = shown?.series.every((series) => (series.of !== undefined) === isFolded(job)) ?? false;
+  const same = shown?.series.every((series) => (series.of !== undefined) === folded) ?? false;
   if (same && shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
     try {
       return append(shown, await readMetrics(job.name, { ...what, since: shown.cursor }, stop));
@@ -102,10 +113,13 @@ export function openJob(name: string): JobData {
   // The end of the job asks for everything once more.
   const phase = computed(() => (job.value === null ? "unknown" : isRunning(job.value) ? "running" : "ended"));
   const chartedNames = computed(() => (shownTab.value === "system" ? customMetrics.value?.charted.join(",") : null) ?? "");
+  /** The devices that the link names, where these are asked for alone. */
+  const devices = computed(() => (shownTab.value === "system" && job.value !== null && isFolded(job.value) ? valueOf(search.value, "dev") : ""));
   let drawn: Tab | null = null; // the part of the page for which the last samples were asked
   const endMetrics = effect(() => {
     const names = chartedNames.value.split(",").filter(Boolean);
     const zoom = zoomKey.value;
+    void devices.value; // others are asked for anew
     const follow = !paused.value && zoom === "";
     const tab = shownTab.value;
     if (phase.value === "unknown" || (tab !== "system" && rowsOf(job.peek() as Job, tab).length === 0)) return undefined;
@@ -114,7 +128,7 @@ export function openJob(name: string): JobData {
     let shown: Metrics | null = null;
     const ask = async (stop: AbortSignal) => {
       const now = job.peek() as Job;
-      shown = await nextMetrics(now, tab === "system" ? await loadSystemRows(now) : rowsOf(now, tab), names, shown, stop);
+      shown = await nextMetrics(now, await askedBy(tab, now), names, shown, stop);
       batch(() => {
         metrics.value = shown;
         customAsked.value = names;

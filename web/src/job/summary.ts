@@ -101,7 +101,7 @@ interface Device {
 }
 
 /** The devices with samples in the span, the worst first. */
-function worstFirst({ series, worst }: Devices, span: Span): readonly Device[] {
+export function worstFirst({ series, worst }: Devices, span: Span): readonly Device[] {
   const known = series.flatMap((each) => {
     const mean = meanOf({ timesMs: each.times_us.map((us) => us / 1000), mean: each.mean }, span);
     return mean === null ? [] : [{ name: nameOf(each), mean }];

@@ -31,7 +31,7 @@ function RankChoice({ job, steps, rank, note }: View & { readonly note: string |
 }
 
 function Partial({ job, metrics }: View) {
-  if (metrics === null) return null;
+  if (metrics === null || valueOf(search.value, "dev") !== "") return null;
   const { many, missing } = sampledNodes(job, metrics);
   if (many >= job.nodes.length || many === 0) return null;
   return (
@@ -63,10 +63,12 @@ interface AreaProps {
   /** The charts, once their program is here. */
   readonly draw: (drawing: { readonly Chart: NonNullable<NonNullable<typeof charts.value>["Chart"]> }) => ComponentChildren;
   readonly loading: ComponentChildren;
+  /** A choice that stands above the charts. */
+  readonly above?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-export function TimeArea({ view, title, ranksNote, draw, loading, children }: AreaProps) {
+export function TimeArea({ view, title, ranksNote, draw, loading, above, children }: AreaProps) {
   const { job, data, metrics, whole, shown, zoomed, zone, found } = view;
   useTimeKeys(data);
   const { Chart } = charts.value ?? {};
@@ -77,7 +79,7 @@ export function TimeArea({ view, title, ranksNote, draw, loading, children }: Ar
       <h2 id="charts-title" class="unseen">
         {title}
       </h2>
-      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value} metrics={metrics} found={found}>
+      <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value} metrics={valueOf(search.value, "dev") === "" ? metrics : null} found={found}>
         <RankChoice {...view} note={ranksNote} />
         {LayoutChoice ? <LayoutChoice /> : null}
       </Toolbar>
@@ -85,6 +87,7 @@ export function TimeArea({ view, title, ranksNote, draw, loading, children }: Ar
       {data.stepsPoll.value && !waits(view) ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
       {Removed ? <Removed {...view} /> : null}
       <Partial {...view} />
+      {above}
       {waits(view) ? <div class="charts">{loading}</div> : null}
       {silent && NoSamples ? <NoSamples job={job} /> : null}
       {metrics !== null && !silent && Chart ? (

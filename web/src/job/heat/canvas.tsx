@@ -3,9 +3,10 @@ import { useEffect, useRef } from "preact/hooks";
 import { instant, metric as inUnit } from "../../format";
 import type { Heatmap } from "../../model";
 import { kPalettes, type Palette } from "../../palette";
-import { valueOf } from "../../query";
+import { valueOf, withKeys } from "../../query";
 import { search, setKeys } from "../../router";
 import { theme } from "../../settings";
+import { tabPath } from "../../tabs";
 import { cursorMs, pinnedMs } from "../cursor";
 import type { View } from "../frame";
 import { tables } from "../lazy_parts";
@@ -108,6 +109,10 @@ function draw(canvas: HTMLCanvasElement, props: CanvasProps, width: number, at: 
   performance.mark("heat");
 }
 
+/** The link to the charts of a row's device; a core has none of its own, so it leads to its node. */
+const systemLink = (job: string, metric: string, { name, node }: HeatRow) =>
+  tabPath(job, "system") + withKeys(search.value, { dev: metric === "cpu_util_percent" ? node : name, metric: null, node: null, order: null });
+
 export function HeatCanvas(props: CanvasProps) {
   const { view, map, rows } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -192,7 +197,7 @@ export function HeatCanvas(props: CanvasProps) {
     : `${shown.name}, ${instant(timeOf(cell[1]), view.shared.startMs, view.zone)}: ${value === null ? "nothing measured" : inUnit(value, map.unit)}`;
   return (
     <>
-      <p class="heat-cell">{cell === null ? "Point at a cell, or walk with the arrow keys; click to keep it in the link, drag to zoom." : words}</p>
+      <p class="heat-cell">{cell === null ? "Point at a cell, or walk with the arrow keys; click to keep it in the link, drag to zoom." : words}{at.value === null && shown ? <> <a href={systemLink(view.job.name, map.metric, shown)}>Show {shown.name} in System</a></> : null}</p>
       <div ref={box} class="heat-box" tabIndex={0} role="slider" aria-label={`Heat map of ${rows.length} rows`} aria-valuemin={0} aria-valuemax={rows.length * columns}
         aria-valuenow={cell === null ? 0 : cell[0] * columns + cell[1]} aria-valuetext={words} onKeyDown={onKeyDown}>
         <canvas ref={canvas} class="heat-canvas" onPointerMove={(event) => point(cellAt(event))} onPointerLeave={() => point(null)}

@@ -1,10 +1,14 @@
 import { useEffect, useMemo } from "preact/hooks";
+import { valueOf } from "../../query";
+import { search } from "../../router";
 import { Loading } from "../../states";
 import { paused } from "../data";
 import type { View } from "../frame";
 import { charts, loadTables } from "../lazy_parts";
 import { isFolded, panelsOf } from "../panels";
 import { customMetricPanel } from "./custom_panel";
+import { DeviceChoice } from "./device_choice";
+import { chosen, shownPart } from "./devices";
 import { systemRows } from "./rows";
 import { stepPanel } from "../steps/step_panels";
 import { stallsOf, withStalls } from "../stalls";
@@ -15,7 +19,9 @@ import { CustomMetrics } from "./custom_metrics";
 // Everything that was sampled of the job's nodes, beside the time of its steps, on one axis of time.
 
 export function Page({ view }: { readonly view: View }) {
-  const { job, data, metrics, steps, found, shared } = view;
+  const { job, data, metrics: all, steps, found, shared } = view;
+  const devices = valueOf(search.value, "dev");
+  const metrics = useMemo(() => (all === null ? null : shownPart(all, chosen(search.peek()))), [all, devices]);
   const rules = data.rules.value;
   const stalls = useMemo(() => stallsOf(job, found), [job, found]);
   const panels = useMemo(() => (metrics === null ? [] : withStalls(panelsOf(job, metrics, rules, systemRows(job)), stalls)), [job, metrics, rules, stalls]);
@@ -33,6 +39,7 @@ export function Page({ view }: { readonly view: View }) {
       view={view}
       title="Charts of the nodes"
       loading={loading}
+      above={<DeviceChoice job={job} metrics={all} span={view.shown} />}
       draw={({ Chart: Drawn }) => (
         <>
           {panels.map((panel) => (
