@@ -56,6 +56,25 @@ test("of a job whose series are folded one node is shown by itself", async () =>
   assert.equal(await page.locator(".notice-amber").count(), 0);
 });
 
+test("the use of each node in percentiles is read when it is opened, of the span on screen, with the worst node in bold", async () => {
+  for (const part of ["", "/system"]) {
+    await page.goto(`${service.url}/jobs/mlp-demo${part}?from=20000&to=60000`);
+    await page.getByText("Use of 2 nodes in percentiles").waitFor();
+    assert.equal(service.calls(/usage/).length, 0);
+    await page.getByText("Use of 2 nodes in percentiles").click();
+    const rows = page.getByRole("region", { name: "Use of each node" }).locator("tbody tr");
+    await rows.first().waitFor();
+    assert.deepEqual(await rows.allTextContents(), ["GPUhost-190 %85 %80 %60 %0 %", "GPUhost-280 %75 %70 %50 %0 %", "CPUhost-170 %65 %60 %40 %0 %", "CPUhost-280 %75 %70 %50 %0 %"]);
+    assert.deepEqual(await page.locator(".usage strong").allTextContents(), ["host-2", "host-2"]);
+    await page.getByRole("button", { name: "p95" }).click();
+    assert.match((await rows.allTextContents()).join(), /^GPUhost-2.*GPUhost-1.*CPUhost-2.*CPUhost-1/);
+    assert.equal(service.calls(new RegExp(`usage\\?from_us=${kStart + 20e6}&to_us=${kStart + 60e6}$`)).length, 1);
+    await page.evaluate(() => window.scrollTo(0, 0)); // no card is half below the bar
+    assert.deepEqual(await axeViolations(page), []);
+    service.requests.length = 0;
+  }
+});
+
 test("a kept cell of the heat map leads to its device in System", async () => {
   await page.goto(`${service.url}/jobs/mlp-demo/heatmap?at=60000&dev=host-2+1`);
   await page.getByRole("link", { name: "Show host-2 1 in System" }).click();

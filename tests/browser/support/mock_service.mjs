@@ -7,7 +7,7 @@ import { bodyOf, MockAccess } from "./mock_access.mjs";
 import { MockAlerts } from "./mock_alerts.mjs";
 import { catalog, description, judged, listItem, metrics, parametersOf, previewed, refusalOf, steps } from "./sample_jobs.mjs";
 import { fleet } from "./sample_fleet.mjs";
-import { comparison, findings, heatmap, report } from "./sample_parts.mjs";
+import { comparison, findings, heatmap, report, usage } from "./sample_parts.mjs";
 
 const kDist = new URL("../../../web/dist", import.meta.url).pathname;
 const kSlowMs = Number(process.env.STEPSCOPE_SLOW_MS ?? 0); // how late answers may come: tests that do not wait fail
@@ -208,7 +208,7 @@ export class MockService {
     if (request.method === "PATCH") return this.#change(job, await bodyOf(request), json, refuse);
     if (last === "transitions") return json(historyOf(job, decodeURIComponent(more)));
     const parts = {
-      windows: () => listOf(job.windows), events: () => listOf(job.events),
+      usage: () => usage(job), windows: () => listOf(job.windows), events: () => listOf(job.events),
       metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job), findings: () => findings(job), heatmap: () => heatmap(job, url.searchParams), report: () => report(job),
     };
     return json(part === undefined ? description(job) : parts[part]());

@@ -14,6 +14,13 @@ export function findings(job) {
   return { items, next: null, total: items.length };
 }
 
+/** Node n has 10 n less use of its GPUs, and as much more of its CPUs. */
+export function usage(job) {
+  const row = (node, metric, p50) => ({ node, metric, unit: "%", count: 200, max: p50 + 30, p99: p50 + 25, p95: p50 + 20, p90: p50 + 15, p50, min: 0 });
+  const rows = nodesOf(job).flatMap((node, n) => [row(node, "node_cpu_percent", 40 + 10 * n), ...(job.gpus > 0 ? [row(node, "gpu_util_percent", 60 - 10 * n)] : [])]);
+  return { from_us: job.startedUs, to_us: lastUs(job), of: "samples", rows };
+}
+
 const devicesOf = (job, metric) => (metric.startsWith("gpu_") ? job.gpus / job.nodes : metric === "cpu_util_percent" ? 2 : 1);
 
 /** Device d of node n has the value 10 d + n in all columns but the last, which was not measured. */

@@ -2,7 +2,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { Loading } from "../../states";
 import type { View } from "../frame";
 import { FailureCard } from "../head";
-import { charts, facts, loadFacts, loadTables } from "../lazy_parts";
+import { charts, facts, loadFacts, loadTables, tables } from "../lazy_parts";
 import { panelsOf, rowsOf } from "../panels";
 import { stepPanel } from "../steps/step_panels";
 import { stallsOf, withStalls } from "../stalls";
@@ -24,6 +24,7 @@ export function Page({ view }: { readonly view: View }) {
   // The facts wait until the height of the charts is known, so that nothing jumps.
   const settled = ((metrics !== null && charts.value !== null) || data.metricsPoll.value?.state.value.error) && (steps !== null || stepsFailed);
   const { Facts, Issues, Remove } = facts.value ?? {};
+  const { NodeUsage } = tables.value ?? {};
   useEffect(() => {
     if (metrics === null && !settled) return;
     loadTables();
@@ -58,6 +59,7 @@ export function Page({ view }: { readonly view: View }) {
         )}
       />
       {settled && Issues ? <Issues job={job} /> : null}
+      {settled && Facts && NodeUsage ? <NodeUsage view={view} /> : null}
       {settled && Facts ? <Facts job={job} zone={view.zone} startMs={shared.startMs} /> : null}
       {settled && Remove ? <Remove job={job} /> : null}
     </>

@@ -4,7 +4,7 @@ import { search } from "../../router";
 import { Loading } from "../../states";
 import { paused } from "../data";
 import type { View } from "../frame";
-import { charts, loadTables } from "../lazy_parts";
+import { charts, loadTables, tables } from "../lazy_parts";
 import { isFolded, panelsOf } from "../panels";
 import { customMetricPanel } from "./custom_panel";
 import { DeviceChoice } from "./device_choice";
@@ -28,6 +28,7 @@ export function Page({ view }: { readonly view: View }) {
   const stepsPanel = useMemo(() => (steps === null || steps.ranks.length === 0 ? null : { ...stepPanel(found), stalls }), [steps === null, found, stalls]);
   const customPanels = useMemo(() => (metrics === null ? [] : data.customAsked.value.map((name) => customMetricPanel(name, metrics, rules))), [metrics, rules]);
   const { Chart } = charts.value ?? {};
+  const { NodeUsage } = tables.value ?? {};
   const drawCustomMetric = (metric: string) => Chart ? customPanels.filter(({ id }) => id === metric).map((panel) => <Chart key={metric} panel={panel} {...shared} />) : null;
   useEffect(() => void (metrics !== null && loadTables()), [metrics !== null]);
   const withSteps = job.ranks.length > 0;
@@ -50,6 +51,7 @@ export function Page({ view }: { readonly view: View }) {
       )}
     >
       {metrics === null ? null : <CustomMetrics job={job} data={data} follow={isRunning(job) && !paused.value} folded={isFolded(job)} draw={drawCustomMetric} />}
+      {metrics !== null && NodeUsage ? <NodeUsage view={view} /> : null}
     </TimeArea>
   );
 }
