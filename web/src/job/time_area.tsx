@@ -83,11 +83,11 @@ export function TimeArea({ view, title, ranksNote, draw, loading, above, childre
         <RankChoice {...view} note={ranksNote} />
         {LayoutChoice ? <LayoutChoice /> : null}
       </Toolbar>
+      {above}
       {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
       {data.stepsPoll.value && !waits(view) ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
       {Removed ? <Removed {...view} /> : null}
       <Partial {...view} />
-      {above}
       {waits(view) ? <div class="charts">{loading}</div> : null}
       {silent && NoSamples ? <NoSamples job={job} /> : null}
       {metrics !== null && !silent && Chart ? (

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { plural } from "../../format";
 import type { Job, Metrics } from "../../model";
 import { search, setKeys } from "../../router";
+import { useWatched } from "../head";
 import { isFolded, kCpuRow, kGpuRow, seriesOf } from "../panels";
 import { worstFirst } from "../summary";
 import type { Span } from "../view";
@@ -46,10 +47,12 @@ function NodeChoice({ job }: { readonly job: Job }) {
 
 export function DeviceChoice({ job, metrics, span }: ChoiceProps) {
   const filter = useSignal("");
+  const open = useSignal(false);
+  const watched = useWatched(job);
   const names = chosen(search.value);
   if (isFolded(job)) return <NodeChoice job={job} />;
   const gpus = job.nodes.reduce((sum, node) => sum + (node.gpus?.length ?? 0), 0);
-  if (job.nodes.length + gpus < 3) return null; // one node with one GPU at most
+  if (!watched && job.nodes.length + gpus < 3) return null; // one node with one GPU at most
   const tree = treeOf(job, metrics);
   const isOn = (name: string, node: string) => names.length === 0 || names.includes(name) || names.includes(node);
   const tick = (name: string, node: string, word: string) => (
@@ -60,7 +63,7 @@ export function DeviceChoice({ job, metrics, span }: ChoiceProps) {
   );
   const fits = (name: string) => name.toLowerCase().includes(filter.value.toLowerCase());
   return (
-    <details class="card device-choice">
+    <details class="card device-choice" onToggle={(event) => (open.value = event.currentTarget.open)}>
       <summary>
         Devices: {names.length === 0 ? `all, ${plural(job.nodes.length, "node")}${gpus > 0 ? ` with ${plural(gpus, "GPU")}` : ""}` : names.join(", ")}
       </summary>
@@ -70,7 +73,7 @@ export function DeviceChoice({ job, metrics, span }: ChoiceProps) {
         <button type="button" disabled={names.length === 0} onClick={() => choose([])}>All</button>
       </p>
       <ul class="device-tree">
-        {tree.filter(([node, own]) => [node, ...own].some(fits)).map(([node, own]) => (
+        {!open.value ? null : tree.filter(([node, own]) => [node, ...own].some(fits)).map(([node, own]) => (
           <li key={node}>
             {tick(node, node, node)}
             <ul>

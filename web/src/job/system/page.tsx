@@ -12,7 +12,7 @@ import { chosen, shownPart } from "./devices";
 import { systemRows } from "./rows";
 import { stepPanel } from "../steps/step_panels";
 import { stallsOf, withStalls } from "../stalls";
-import { TimeArea } from "../time_area";
+import { TimeArea, waits } from "../time_area";
 import { isRunning } from "../view";
 import { CustomMetrics } from "./custom_metrics";
 
@@ -51,7 +51,7 @@ export function Page({ view }: { readonly view: View }) {
       )}
     >
       {metrics === null ? null : <CustomMetrics job={job} data={data} follow={isRunning(job) && !paused.value} folded={isFolded(job)} draw={drawCustomMetric} />}
-      {metrics !== null && NodeUsage ? <NodeUsage view={view} /> : null}
+      {metrics !== null && metrics.series.length > 0 && NodeUsage && !waits(view) ? <NodeUsage view={view} /> : null}
     </TimeArea>
   );
 }
