@@ -172,7 +172,7 @@ test("a cell of the heat map is kept in the link, by click and by key; a wrong o
   assert.match(words, /^host-1 1, /);
   await page.reload();
   await box.waitFor();
-  assert.equal(await page.locator(".heat-cell").textContent(), words);
+  assert.equal(await page.locator(".heat-cell").textContent(), `${words} Show host-1 1 in System`);
   const canvas = await page.locator(".heat-canvas").boundingBox();
   await page.mouse.click(canvas.x + canvas.width * 0.8, canvas.y + 4);
   await page.waitForURL(/dev=host-1\+0/);

@@ -214,7 +214,7 @@ export function poison(answer, textFor, path = "") {
 /** Elements and attributes that no page may have, whatever texts it shows. This function runs in the page. */
 export function violations() {
   const allowed = new Set(
-    ("html head meta link title body div span p b a ul ol li dl dt dd h1 h2 h3 nav main header section button select option input label form " +
+    ("html desc defs pattern head meta link title body div span p b a ul ol li dl dt dd h1 h2 h3 nav main header section button select option input label form " +
       "table caption thead tbody tr th td time code pre kbd canvas svg path rect circle g line text details summary dialog strong noscript script").split(" "));
   const own = (value) => /^(\/(?![\/\\])|#|data:image\/svg\+xml,%3Csvg|$)/.test(value);
   const found = [...window.hits];
