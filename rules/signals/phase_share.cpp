@@ -154,10 +154,11 @@ bool PhaseShareFold::AnyWaited() const {
 }
 
 std::string PhaseShareFold::Describe(int number, const RankWaits& rank) const {
-  std::string text = Format(
-      "The training process waited {:.1f} % of the time (mean of {} without the first, rank {}{}) "
-      "{}",
-      rank.Mean(), CountText(rank.Steps(), "step"), number, HowText(number, rank), share_.waits);
+  const bool gpu_worked = rank.Host() > rank.Mean() + 1;
+  std::string text =
+      Format("{} waited {:.1f} % of the time (mean of {} without the first, rank {}{}) {}",
+             gpu_worked ? "The GPU" : "The training process", rank.Mean(),
+             CountText(rank.Steps(), "step"), number, HowText(number, rank), share_.waits);
   if (rank.fired && rank.Mean() <= threshold_) {
     text +=
         Format("; at step {} it was above the threshold of {:g} %.", rank.fired_step, threshold_);
@@ -172,7 +173,7 @@ std::string PhaseShareFold::Describe(int number, const RankWaits& rank) const {
   } else {
     text += Format("; the threshold is {:g} %.", threshold_);
   }
-  if (rank.Host() > rank.Mean() + 1) {
+  if (gpu_worked) {
     text += Format(" The host waited {:.1f} %, but the GPU had work meanwhile.", rank.Host());
   }
   const auto fired =

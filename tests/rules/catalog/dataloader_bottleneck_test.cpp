@@ -167,8 +167,7 @@ TEST(DataloaderBottleneck, IsClearWhereTheGpuHadWorkMeanwhile) {
   EXPECT_EQ(verdict.kind, VerdictKind::kClear);
   EXPECT_EQ(
       verdict.sentence,
-      "The training process waited 2.0 % of the time (mean of 400 steps without the first, rank 0) "
-      "for its next "
+      "The GPU waited 2.0 % of the time (mean of 400 steps without the first, rank 0) for its next "
       "batch; the threshold is 20 %. The host waited 60.0 %, but the GPU had work meanwhile.");
   for (Step& step : job.ranks[0].steps) step.gpu_idle = 50ms;
   EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kFinding);
