@@ -359,8 +359,9 @@ test("Back leads to the place of the list that was left, and to its row", async 
   // A reader who does something before the list has come is not taken elsewhere.
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "job-40" }).waitFor();
-  service.fail(/\/api\/v1\/jobs\?/, { status: 200, times: 1, delayMs: 700 });
+  service.fail(/\/api\/v1\/jobs\?/, { status: 200, times: 1, delayMs: 2000 });
   await page.goBack();
+  await page.getByRole("heading", { name: "Training jobs" }).waitFor();
   await page.keyboard.press("Tab");
   await link.waitFor();
   await page.waitForTimeout(200);
