@@ -262,7 +262,8 @@ void Ingest::Enqueue(CheckedPush push, std::size_t body_bytes, std::string sende
   }
   if (core_->options.writers > 1 && (core_->cluster.IsPaused(job) || core_->queue.Hangs(job))) {
     return waiting->take(Refused(503, "unavailable",
-                                 "ingest: the machine of this job does not answer; send it again"));
+                                 "ingest: the machine of this job does not answer, or something "
+                                 "else writes to the job; send it again"));
   }
   if (core_->queue.Add(waiting)) return;
   waiting->take(TooManyWait());

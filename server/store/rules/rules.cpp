@@ -18,14 +18,8 @@ from rule_configs
 where job_id = $1
 order by name
 limit 1000)";
-constexpr char kStates[] = R"(
-select rule_config_id, status, version, revision, changed_us, evaluated_us, verdict::text
-from rule_states
-where job_id = $1
-order by rule_config_id
-limit 1000)";
-constexpr char kStatuses[] = R"(
-select rule_config_id, status, version, revision, changed_us, evaluated_us, null::text
+constexpr std::string_view kStates = R"(
+select rule_config_id, status, version, revision, changed_us, evaluated_us, {}
 from rule_states
 where job_id = $1
 order by rule_config_id
@@ -77,10 +71,11 @@ RuleStateRow ReadState(const Rows& rows, std::size_t row, std::size_t first) {
   return state;
 }
 
+// With the states' own statement: with verdicts or without.
 Result<std::vector<RuleStateRow>> ListRules(Connection& connection, std::int64_t job_id,
-                                            const char* states) {
+                                            Statement states) {
   const auto rows =
-      connection.QueryTogether(std::vector<Statement>{{kConfigs, {job_id}}, {states, {job_id}}});
+      connection.QueryTogether(std::vector<Statement>{RuleConfigs(job_id), std::move(states)});
   if (!rows) return rows.error();
   return ReadRuleRows((*rows)[0], (*rows)[1], job_id);
 }
@@ -107,7 +102,8 @@ Statement RuleConfigs(std::int64_t job_id) {
 }
 
 Statement RuleStates(std::int64_t job_id) {
-  return {kStates, {job_id}};
+  static const std::string sql = Format(kStates, "verdict::text");
+  return {sql, {job_id}};
 }
 
 std::vector<RuleStateRow> ReadRuleRows(const Rows& configs, const Rows& states,
@@ -126,11 +122,12 @@ std::vector<RuleStateRow> ReadRuleRows(const Rows& configs, const Rows& states,
 }
 
 Result<std::vector<RuleStateRow>> ListRuleStates(Connection& connection, std::int64_t job_id) {
-  return ListRules(connection, job_id, kStates);
+  return ListRules(connection, job_id, RuleStates(job_id));
 }
 
 Result<std::vector<RuleStateRow>> ListRuleStatuses(Connection& connection, std::int64_t job_id) {
-  return ListRules(connection, job_id, kStatuses);
+  static const std::string sql = Format(kStates, "null::text");
+  return ListRules(connection, job_id, {sql, {job_id}});
 }
 
 Result<std::vector<RuleStateRow>> LoadRuleStates(Connection& connection, std::int64_t job_id,

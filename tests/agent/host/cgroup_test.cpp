@@ -59,26 +59,25 @@ TEST(Cgroup, ReadsVersion2) {
   EXPECT_DOUBLE_EQ(group("cgroup_oom_kills"), 2);
 }
 
-TEST(Cgroup, TellsTheMemoryOfProcessesFromCachedFiles) {
+// What a group of version 2 holds, by its memory.stat.
+double HeldBy(const char* memory_stat) {
   FakeRoot root;
   root.Write("/proc/self/cgroup", "0::/job\n");
   WriteVersion2(root, "/sys/fs/cgroup/job/", 0, 0, 0);
-  root.Write("/sys/fs/cgroup/job/memory.stat", "anon 4096\nfile 1044480\nkernel 7\n");
+  root.Write("/sys/fs/cgroup/job/memory.stat", memory_stat);
   Bench group(root);
   group.At(0s);
-  EXPECT_DOUBLE_EQ(group("cgroup_memory_anon_bytes"), 4096);
+  return group("cgroup_memory_anon_bytes");
+}
+
+TEST(Cgroup, TellsTheMemoryOfProcessesFromCachedFiles) {
+  EXPECT_DOUBLE_EQ(HeldBy("anon 4096\nfile 1044480\nkernel 7\n"), 4096);
 }
 
 // The kernel counts /dev/shm with the cached files, though it cannot drop it: the batches that
 // loader workers pass on.
 TEST(Cgroup, CountsSharedMemoryAsHeld) {
-  FakeRoot root;
-  root.Write("/proc/self/cgroup", "0::/job\n");
-  WriteVersion2(root, "/sys/fs/cgroup/job/", 0, 0, 0);
-  root.Write("/sys/fs/cgroup/job/memory.stat", "anon 4096\nfile 1044480\nshmem 1000\n");
-  Bench group(root);
-  group.At(0s);
-  EXPECT_DOUBLE_EQ(group("cgroup_memory_anon_bytes"), 5096);
+  EXPECT_DOUBLE_EQ(HeldBy("anon 4096\nfile 1044480\nshmem 1000\n"), 5096);
 }
 
 TEST(Cgroup, TellsTheMemoryOfProcessesFromCachedFilesInVersion1) {
